@@ -22,8 +22,8 @@ typedef struct AssayPtxEntry AssayPtxEntry;
 
 /* How later launches run. */
 typedef struct AssayPtxOptions {
-  int32_t order;       /* of blocks and threads, 0: forward, 1: reverse, 2: shuffled by the seed */
-  int32_t watch;       /* 1: races and reads of memory that nobody wrote are findings too */
+  int32_t order; /* of blocks and threads, 0: forward, 1: reverse, 2: shuffled by the seed */
+  int32_t watch; /* 1: races and reads of memory that nobody wrote are findings too */
   uint64_t seed;
   double time_limit_s; /* of one launch; 0: none */
   int32_t replicated;  /* 1: a compiler of programs for whole blocks chose the threads, as Triton: with watch, races of threads
@@ -32,8 +32,8 @@ typedef struct AssayPtxOptions {
 
 typedef struct AssayPtxLaunch {
   uint32_t grid[3], block[3];
-  uint64_t shared_bytes;     /* dynamic ones */
-  const void* parameters;    /* the bytes of all, each at its offset */
+  uint64_t shared_bytes;  /* dynamic ones */
+  const void* parameters; /* the bytes of all, each at its offset */
   uint64_t parameter_bytes;
 } AssayPtxLaunch;
 
@@ -43,7 +43,7 @@ typedef struct AssayPtxFinding {
   const char* message; /* one sentence: the error, the place in memory, the block and the thread */
   const char* file;    /* of the source line, by .loc, else the module's name; empty: unknown */
   int32_t line;
-  int32_t ptx_line;    /* of the module's text; 0: unknown */
+  int32_t ptx_line; /* of the module's text; 0: unknown */
 } AssayPtxFinding;
 
 uint32_t assay_ptx_version(void);

@@ -89,11 +89,14 @@ struct attention_backward {
       for (Array* each : {&p.score, &p.products_abs, &p.products_sq, &p.gradient, &p.gradient_abs, &p.gradient_sq})
         v.array("largest of its pairs", *each, axes_of);
     };
-    pairs(g.queries, query), pairs(g.keys, key);
+    pairs(g.queries, query);
+    pairs(g.keys, key);
     const auto sums = [&](Sums& s, AxisList axes_of) {
       for (Array* each : {&s.abs, &s.sq, &s.weighted, &s.operand}) v.array("sum over its pairs", *each, axes_of);
     };
-    sums(g.of_dq, of_queries), sums(g.of_dk, of_keys), sums(g.of_dv, of_keys);
+    sums(g.of_dq, of_queries);
+    sums(g.of_dk, of_keys);
+    sums(g.of_dv, of_keys);
   }
 
   static Legality legal(const Args& a) {

@@ -118,8 +118,13 @@ struct attention_forward {
     const std::int64_t head = row % heads, query = token - s.first_query, at = a.lse_at(token, head);
     const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
     AttentionMagnitudes m = g.magnitudes(at);
-    m.keys = n, m.dim = dim, m.scale = a.scale_used(), m.softcap = a.softcap, m.storage = a.q.dtype;
-    m.rope_products = g.rope_products[at], m.rope_products_angle = g.rope_products_angle[at],
+    m.keys = n;
+    m.dim = dim;
+    m.scale = a.scale_used();
+    m.softcap = a.softcap;
+    m.storage = a.q.dtype;
+    m.rope_products = g.rope_products[at];
+    m.rope_products_angle = g.rope_products_angle[at];
     m.rope_magnitudes = g.rope_magnitudes[at];
     m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
     if (output == 1) return attention_lse_bound(numerics, errors, m);

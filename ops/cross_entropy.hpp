@@ -56,8 +56,7 @@ struct cross_entropy {
   //          sum by u loss.  Note: a kernel that computes (m + log s) - x exceeds this: it loses u |m|, however small the loss.
   //   mean   the mean of the tokens' errors; n additions of positive terms, and the division with q roundings: (n + q) u of the
   //          mean of the computed losses.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     if (output == 0) return loss_bound(a, g, numerics, errors, i);
     const std::int64_t tokens = a.x.shape[0];
     double of_losses = 0;

@@ -49,8 +49,7 @@ struct layernorm {
   }
 
   // xhat: norm_bound.hpp, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double gamma = a.gamma.at(i % cols), variance = g.variance[row], d = a.x.at(i) - g.mean[row];
     const double error = layernorm_error(numerics, errors, cols, d, g.mean_abs[row], variance, a.epsilon);

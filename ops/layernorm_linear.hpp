@@ -118,7 +118,8 @@ struct layernorm_linear {
     if (numerics.rounds_weights) {
       const double mean = g.mean[token], d = (std::fabs(mean - round_to(storage, mean)) + 2 * dmean) * r;
       const double chain = mean_roundings(numerics, Errors::coherent, hidden) + 1, shift = g.shift_abs[o];
-      shifted = d * gain_abs, shifted_sq = d * d * g.gain_sq[o];
+      shifted = d * gain_abs;
+      shifted_sq = d * d * g.gain_sq[o];
       t += each_term(2, u_o, abs, sq) + each_term(1, u_o, shifted, shifted_sq) + floor_o * (width + 2 * gain_abs);
       t += walked(errors, chain) * u * (shifted + shift);
       t += 3 * u * (g.centred[i] + d * g.gain[o]) + 2 * u * shift;

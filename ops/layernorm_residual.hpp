@@ -53,8 +53,7 @@ struct layernorm_residual {
   // xhat: norm_bound.hpp, worst case; u: unit roundoff of the accumulator.
   //   y      gamma: u |xhat gamma|; + beta: u |xhat gamma + beta|; + residual: u |y|; at most one of each, fewer with FMA.
   //   out    a stored intermediate: u_o |LN| + floor; the output: u_o |y| + floor.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols, col = i % cols;
     const double gamma = a.gamma.at(col), variance = g.variance[row], d = a.x.at(i) - g.mean[row];
     const double scaled = d / std::sqrt(variance + a.epsilon) * gamma, normalised = scaled + a.beta.at(col);

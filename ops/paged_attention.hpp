@@ -74,10 +74,13 @@ struct paged_attention {
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
     const std::int64_t at = (batch * heads + head) * queries + query;
     AttentionMagnitudes m = g.magnitudes(at);
-    m.keys = a.visible(a.table().length(batch), query), m.dim = a.q.shape[3];
-    m.scale = a.scale_used(), m.storage = a.q.dtype;
+    m.keys = a.visible(a.table().length(batch), query);
+    m.dim = a.q.shape[3];
+    m.scale = a.scale_used();
+    m.storage = a.q.dtype;
     if (output == 1) return attention_lse_bound(numerics, errors, m);
-    g.add_channel(m, i), m.v_abs = g.v_abs[i];
+    g.add_channel(m, i);
+    m.v_abs = g.v_abs[i];
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 

@@ -58,8 +58,7 @@ struct residual_layernorm {
   // s: must match exactly.  Rounding the sum to f32 and then to 16 bits gives the same value as rounding once, since
   // 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
   // y: xhat as in norm_bound.hpp, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     if (output == 1) return 0;
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double gamma = a.gamma.at(i % cols), variance = g.variance[row], d = g.s[i] - g.mean[row];

@@ -71,8 +71,7 @@ struct residual_rmsnorm {
   // 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
   // y: xhat as in norm_bound.hpp, worst case, with sum=f32 of a sum that is rounded once, to the accumulator; one rounding to the
   // dtype if xhat is stored; gamma: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     if (output == 1) return 0;
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const bool unrounded = a.sum == NormedSum::in_f32;

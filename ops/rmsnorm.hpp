@@ -43,8 +43,7 @@ struct rmsnorm {
   }
 
   // xhat: norm_bound.hpp, worst case; one rounding to the dtype if xhat is stored; gamma: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double x = a.x.at(i), square = g.square[row];
     const double error = rmsnorm_error(numerics, errors, cols, x, square, a.epsilon);

@@ -57,8 +57,7 @@ struct softmax {
   // If the relative errors of factors add up to rho, their product is off by rho / (1 - rho) at most.  min(rho, 0.5) keeps this
   // finite; rho reaches 0.5 only in sums with millions of roundings.  The factor 1 + 2^-10 covers products of relative and
   // absolute errors.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
     const auto n = static_cast<double>(numerics.chain.roundings(cols));

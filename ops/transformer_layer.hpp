@@ -71,31 +71,57 @@ struct transformer_layer {
     const TensorOptions biased{.present_if = "dialect", .present_values = 6}, gated{.present_if = "dialect", .present_values = 1},
         rotated{.present_if = "dialect", .present_values = 5};
     v.input("x", a.x, stream);
-    v.weight("gamma1", a.gamma1, {hidden}), v.weight("beta1", a.beta1, {hidden}, biased);
-    v.weight("wq", a.wq, {heads, head_dim, hidden}), v.weight("bq", a.bq, {heads, head_dim}, biased);
-    v.weight("wk", a.wk, {kv_heads, head_dim, hidden}), v.weight("bk", a.bk, {kv_heads, head_dim}, biased);
-    v.weight("wv", a.wv, {kv_heads, head_dim, hidden}), v.weight("bv", a.bv, {kv_heads, head_dim}, biased);
-    v.weight("wo", a.wo, {hidden, heads, head_dim}), v.weight("bo", a.bo, {hidden}, biased);
-    v.weight("gamma2", a.gamma2, {hidden}), v.weight("beta2", a.beta2, {hidden}, biased);
+    v.weight("gamma1", a.gamma1, {hidden});
+    v.weight("beta1", a.beta1, {hidden}, biased);
+    v.weight("wq", a.wq, {heads, head_dim, hidden});
+    v.weight("bq", a.bq, {heads, head_dim}, biased);
+    v.weight("wk", a.wk, {kv_heads, head_dim, hidden});
+    v.weight("bk", a.bk, {kv_heads, head_dim}, biased);
+    v.weight("wv", a.wv, {kv_heads, head_dim, hidden});
+    v.weight("bv", a.bv, {kv_heads, head_dim}, biased);
+    v.weight("wo", a.wo, {hidden, heads, head_dim});
+    v.weight("bo", a.bo, {hidden}, biased);
+    v.weight("gamma2", a.gamma2, {hidden});
+    v.weight("beta2", a.beta2, {hidden}, biased);
     v.weight("w_gate", a.w_gate, {ffn, hidden}, gated);
-    v.weight("w_up", a.w_up, {ffn, hidden}), v.weight("b_up", a.b_up, {ffn}, biased);
-    v.weight("w_down", a.w_down, {hidden, ffn}), v.weight("b_down", a.b_down, {hidden}, biased);
+    v.weight("w_up", a.w_up, {ffn, hidden});
+    v.weight("b_up", a.b_up, {ffn}, biased);
+    v.weight("w_down", a.w_down, {hidden, ffn});
+    v.weight("b_down", a.b_down, {hidden}, biased);
     v.output("y", a.y, stream);
-    v.output("q0", a.q0, queries, rotated), v.output("k0", a.k0, keys, rotated);
-    v.output("v", a.v, keys), v.output("q", a.q, queries), v.output("k", a.k, keys), v.output("o", a.o, queries);
-    v.output("attn", a.attn, stream), v.output("h", a.h, stream), v.output("norm2", a.norm2, stream);
-    v.output("act", a.act, {batch, seq_q, ffn}), v.output("mlp", a.mlp, stream);
-    v.choice("dialect", a.dialect, {"llama", "gpt2", "gptneox"}), v.choice("gelu", a.gelu, {"of_dialect", "tanh", "erf"});
-    v.attribute("epsilon", a.epsilon, 1e-5), v.attribute("base", a.base, 10000), v.attribute("rotary_dim", a.rotary_dim, 0);
+    v.output("q0", a.q0, queries, rotated);
+    v.output("k0", a.k0, keys, rotated);
+    v.output("v", a.v, keys);
+    v.output("q", a.q, queries);
+    v.output("k", a.k, keys);
+    v.output("o", a.o, queries);
+    v.output("attn", a.attn, stream);
+    v.output("h", a.h, stream);
+    v.output("norm2", a.norm2, stream);
+    v.output("act", a.act, {batch, seq_q, ffn});
+    v.output("mlp", a.mlp, stream);
+    v.choice("dialect", a.dialect, {"llama", "gpt2", "gptneox"});
+    v.choice("gelu", a.gelu, {"of_dialect", "tanh", "erf"});
+    v.attribute("epsilon", a.epsilon, 1e-5);
+    v.attribute("base", a.base, 10000);
+    v.attribute("rotary_dim", a.rotary_dim, 0);
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
     using enum Axis;
     const AxisList stream = {batch, seq_q, hidden}, queries = {batch, seq_q, heads, head_dim},
                    keys = {batch, seq_q, kv_heads, head_dim};
-    v.array("y", g.y, stream), v.array("q0", g.q0, queries), v.array("k0", g.k0, keys), v.array("v", g.v, keys);
-    v.array("q", g.q, queries), v.array("k", g.k, keys), v.array("o", g.o, queries), v.array("attn", g.attn, stream);
-    v.array("h", g.h, stream), v.array("norm2", g.norm2, stream), v.array("act", g.act, {batch, seq_q, ffn});
+    v.array("y", g.y, stream);
+    v.array("q0", g.q0, queries);
+    v.array("k0", g.k0, keys);
+    v.array("v", g.v, keys);
+    v.array("q", g.q, queries);
+    v.array("k", g.k, keys);
+    v.array("o", g.o, queries);
+    v.array("attn", g.attn, stream);
+    v.array("h", g.h, stream);
+    v.array("norm2", g.norm2, stream);
+    v.array("act", g.act, {batch, seq_q, ffn});
     v.array("mlp", g.mlp, stream);
   }
 
@@ -133,7 +159,9 @@ struct transformer_layer {
                      {{"bias", llama ? 0 : 1}},
                      dims_of({{tokens, n}, {hidden, in}, {out, c}})});
     };
-    project("wq", "bq", q0, nq * d), project("wk", "bk", k0, nk * d), project("wv", "bv", "v", nk * d);
+    project("wq", "bq", q0, nq * d);
+    project("wk", "bk", k0, nk * d);
+    project("wv", "bv", "v", nk * d);
     if (a.rotates())
       all.push_back({"rope",
                      {{"q", "q0"}, {"k", "k0"}, {"q_out", "q"}, {"k_out", "k"}},

@@ -76,7 +76,9 @@ struct AllPairs {
     gradient.noalias() = queries.d_o.raw * keys.v.raw.transpose();
     gradient_abs.noalias() = queries.d_o.abs * keys.v.abs.transpose();
     gradient_sq.noalias() = queries.d_o.sq * keys.v.sq.transpose();
-    counts.resizeLike(score), p.resizeLike(score), ds.resizeLike(score);
+    counts.resizeLike(score);
+    p.resizeLike(score);
+    ds.resizeLike(score);
     for (std::int64_t r = 0; r < score.rows(); ++r) {
       const double lse = queries.lse[r], d = queries.d[r];
       const std::int64_t visible = lse == -std::numeric_limits<double>::infinity() ? 0 : a.visible(queries.places[r]);
@@ -94,7 +96,8 @@ struct AllPairs {
           const double m = std::max(std::fabs(x), std::fabs(y));
           return std::isfinite(x) && std::isfinite(y) ? m : 0;
         };
-        score(r, c) = largest(s, lse), gradient(r, c) = largest(g, d);
+        score(r, c) = largest(s, lse);
+        gradient(r, c) = largest(g, d);
         gradient_abs(r, c) = std::max(gradient_abs(r, c), queries.d_abs[r]);
         gradient_sq(r, c) = std::max(gradient_sq(r, c), queries.d_sq[r]);
       }
@@ -127,8 +130,10 @@ struct Sum {
     const auto dim = value.cols();
     const auto write = [&](const Array& into, const auto& row) { Eigen::Map<Eigen::RowVectorXd>(into.data() + at, dim) = row; };
     write(to, scale * value.row(r));
-    write(sums.abs, abs.row(r)), write(sums.sq, sq.row(r));
-    write(sums.weighted, weighted.row(r)), write(sums.operand, operand.row(r));
+    write(sums.abs, abs.row(r));
+    write(sums.sq, sq.row(r));
+    write(sums.weighted, weighted.row(r));
+    write(sums.operand, operand.row(r));
   }
 };
 
@@ -142,12 +147,20 @@ struct Largest {
   void add(const AllPairs& pairs, Take&& take) {
     if (pairs.score.size() == 0) return;
     const auto one = [&](Eigen::ArrayXd& to, const Matrix& of) { to = to.max(take(of)); };
-    one(score, pairs.score), one(products_abs, pairs.products_abs), one(products_sq, pairs.products_sq);
-    one(gradient, pairs.gradient), one(gradient_abs, pairs.gradient_abs), one(gradient_sq, pairs.gradient_sq);
+    one(score, pairs.score);
+    one(products_abs, pairs.products_abs);
+    one(products_sq, pairs.products_sq);
+    one(gradient, pairs.gradient);
+    one(gradient_abs, pairs.gradient_abs);
+    one(gradient_sq, pairs.gradient_sq);
   }
   void put(const Op::Pairs& to, std::int64_t r, std::int64_t at) const {
-    to.score[at] = score[r], to.products_abs[at] = products_abs[r], to.products_sq[at] = products_sq[r];
-    to.gradient[at] = gradient[r], to.gradient_abs[at] = gradient_abs[r], to.gradient_sq[at] = gradient_sq[r];
+    to.score[at] = score[r];
+    to.products_abs[at] = products_abs[r];
+    to.products_sq[at] = products_sq[r];
+    to.gradient[at] = gradient[r];
+    to.gradient_abs[at] = gradient_abs[r];
+    to.gradient_sq[at] = gradient_sq[r];
   }
 };
 

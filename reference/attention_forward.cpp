@@ -36,7 +36,8 @@ template <class Row>
 void turn(const Op::Args& a, std::int64_t position, Row&& x, Row&& size, Row&& far) {
   const std::int64_t turning = a.rope.rotary(x.size());
   const Wide at = static_cast<Wide>(a.rope.offset) + static_cast<Wide>(position);
-  size.setZero(), far.setZero();
+  size.setZero();
+  far.setZero();
   for (std::int64_t i = 0; i < turning / 2; ++i) {
     const Wide angle =
         at * std::pow(static_cast<Wide>(a.rope.base_used()), -2 * static_cast<Wide>(i) / static_cast<Wide>(turning));
@@ -44,9 +45,12 @@ void turn(const Op::Args& a, std::int64_t position, Row&& x, Row&& size, Row&& f
     double &first = x[a.rope.first(i)], &second = x[a.rope.second(i, turning)];
     const double one = first * cosine - second * sine, other = first * sine + second * cosine;
     const double both = std::fabs(first) + std::fabs(second) + 0x1p-126;
-    for (const std::int64_t c : {a.rope.first(i), a.rope.second(i, turning)})
-      size[c] = both, far[c] = both * static_cast<double>(std::fabs(angle));
-    first = one, second = other;
+    for (const std::int64_t c : {a.rope.first(i), a.rope.second(i, turning)}) {
+      size[c] = both;
+      far[c] = both * static_cast<double>(std::fabs(angle));
+    }
+    first = one;
+    second = other;
   }
 }
 
@@ -60,7 +64,10 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequen
   const std::int64_t keys = sequence.keys, heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
   KeysAndValues m{Matrix(keys, dim), Matrix(keys, dim), {}, {}, {}};
   const bool turns = a.rope.rotary(dim) > 0;
-  if (turns) m.size.resize(keys, dim), m.far.resize(keys, dim);
+  if (turns) {
+    m.size.resize(keys, dim);
+    m.far.resize(keys, dim);
+  }
   Matrix before = Matrix::Zero(chunks + 1, dim);
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> odd(static_cast<std::size_t>(chunks));
   const auto at = [&](std::int64_t key) { return ((sequence.first_key + key) * heads + kv) * dim; };
@@ -73,7 +80,10 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequen
       auto v = m.v.row(key);
       if (!v.allFinite())
         for (std::int64_t c = 0; c < dim; ++c)
-          if (!std::isfinite(v[c])) odd[static_cast<std::size_t>(chunk)].emplace_back(key, c), v[c] = 0;
+          if (!std::isfinite(v[c])) {
+            odd[static_cast<std::size_t>(chunk)].emplace_back(key, c);
+            v[c] = 0;
+          }
       before.row(chunk + 1) += v.cwiseAbs();
     }
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
@@ -213,7 +223,8 @@ class BlockAnswer {
         below.head(seen) = s.transpose() - score_max_[r];
         s = below.head(seen).exp().transpose();                      // Note: a separate statement, so that Eigen vectorises it
         s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // Note: Eigen's exp returns 5e-309 where it underflows
-        sum_[r] += s.sum(), sum_sq_[r] += s.square().sum();
+        sum_[r] += s.sum();
+        sum_sq_[r] += s.square().sum();
       }
       const auto values = m_.v.middleRows(first, count);
       o_.noalias() += part * values;
@@ -230,12 +241,18 @@ class BlockAnswer {
     const std::int64_t at = a_.lse_at(sequence_.first_query + block_.queries[r], block_.head);
     g.lse[at] = spoiled(r) ? kNaN : score_max_[r] + std::log(sum_[r]);
     g.score_max[at] = score_max_[r];
-    g.score_abs[at] = score_abs_[r], g.products_abs[at] = products_abs_[r], g.products_sq[at] = products_sq_[r];
-    g.rope_products[at] = rope_products_[r], g.rope_products_angle[at] = rope_products_angle_[r],
+    g.score_abs[at] = score_abs_[r];
+    g.products_abs[at] = products_abs_[r];
+    g.products_sq[at] = products_sq_[r];
+    g.rope_products[at] = rope_products_[r];
+    g.rope_products_angle[at] = rope_products_angle_[r];
     g.rope_magnitudes[at] = rope_magnitudes_[r];
     const double whole = empty(r) || spoiled(r) ? 1 : sum_[r];
     g.p_sq[at] = sum_sq_[r] / (whole * whole);
-    o_.row(r) /= whole, pv_abs_.row(r) /= whole, p_v_sq_.row(r) /= whole, pv_sq_.row(r) /= whole * whole;
+    o_.row(r) /= whole;
+    pv_abs_.row(r) /= whole;
+    p_v_sq_.row(r) /= whole;
+    pv_sq_.row(r) /= whole * whole;
     if (!empty(r)) add_odd(r, whole);
     const auto put = [&](const Array& to, auto&& values) {
       Eigen::Map<Eigen::ArrayXd>(to.data() + row_of(r) * dim_, dim_) = values;

@@ -54,7 +54,8 @@ double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
     return -kInf;
   }
   if (max == -kInf) {
-    p = 0, log_p = -kInf;
+    p = 0;
+    log_p = -kInf;
     return -kInf;
   }
   Eigen::Index at = 0;  // Note: a loop, since Eigen's maxCoeff(&index) is several times slower than maxCoeff()
@@ -87,7 +88,8 @@ void answer(const Op::Args& a, Op::Golden& g, const Block& block, Workspace& w) 
   const double scale = a.scale_used();
 
   auto& [q, s, products, k] = w;
-  q.resize(rows, dim), s.resize(rows, keys);
+  q.resize(rows, dim);
+  s.resize(rows, keys);
   for (std::int64_t r = 0; r < rows; ++r)
     q.row(r) = load(a.q, ((block.batch * queries + block.queries[r]) * heads + block.head) * dim, dim).matrix().transpose();
   const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
@@ -126,7 +128,9 @@ void answer(const Op::Args& a, Op::Golden& g, const Block& block, Workspace& w) 
     g.log_rest[row] = seen ? softmax_row(s.row(r).head(seen).array(), p, log_p) : -kInf;
     std::fill(p + seen, p + all, 0.0);
     std::fill(log_p + seen, log_p + all, -kInf);
-    g.score_abs[row] = score_abs[r], g.products_abs[row] = products_abs[r], g.products_sq[row] = products_sq[r];
+    g.score_abs[row] = score_abs[r];
+    g.products_abs[row] = products_abs[r];
+    g.products_sq[row] = products_sq[r];
   }
 }
 

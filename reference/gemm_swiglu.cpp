@@ -16,8 +16,12 @@ void golden(const gemm_swiglu::Args& a, gemm_swiglu::Golden& g, const Rows& rows
       for (std::int64_t f = 0; f < count; ++f) {
         const std::int64_t i = rows[k + r] * ffn + first + f;
         g.y[i] = activation(Activation::silu, gate.value(r, f)) * up.value(r, f);
-        g.gate[i] = gate.value(r, f), g.gate_abs[i] = gate.sum_abs(r, f), g.gate_sq[i] = gate.sum_sq(r, f);
-        g.up[i] = up.value(r, f), g.up_abs[i] = up.sum_abs(r, f), g.up_sq[i] = up.sum_sq(r, f);
+        g.gate[i] = gate.value(r, f);
+        g.gate_abs[i] = gate.sum_abs(r, f);
+        g.gate_sq[i] = gate.sum_sq(r, f);
+        g.up[i] = up.value(r, f);
+        g.up_abs[i] = up.sum_abs(r, f);
+        g.up_sq[i] = up.sum_sq(r, f);
       }
   });
 }

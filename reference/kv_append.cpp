@@ -13,15 +13,18 @@ void golden(const kv_append::Args& a, kv_append::Golden& g, const Rows& rows) {
     Eigen::Map<Eigen::ArrayXd>(to.data() + to_row * dim, count * dim) = load(from, row * dim, count * dim);
   };
 #pragma omp parallel for schedule(static)
-  for (std::int64_t k = 0; k < rows.count(); ++k)
-    copy(a.k_pool, rows[k], g.k_pool, rows[k], 1), copy(a.v_pool, rows[k], g.v_pool, rows[k], 1);
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    copy(a.k_pool, rows[k], g.k_pool, rows[k], 1);
+    copy(a.v_pool, rows[k], g.v_pool, rows[k], 1);
+  }
 
   for (std::int64_t b = 0; b < a.k.shape[0]; ++b)
     for (std::int64_t i = 0; i < queries; ++i) {
       const std::int64_t position = a.table().length(b) - queries + i;
       if (position < 0) continue;
       const std::int64_t from = (b * queries + i) * kv_heads, to = a.table().row(b, position) * kv_heads;
-      copy(a.k, from, g.k_pool, to, kv_heads), copy(a.v, from, g.v_pool, to, kv_heads);
+      copy(a.k, from, g.k_pool, to, kv_heads);
+      copy(a.v, from, g.v_pool, to, kv_heads);
     }
 }
 

@@ -39,7 +39,11 @@ KeysAndValues gather(const Op::Args& a, std::int64_t batch, std::int64_t kv) {
     auto v = m.v.row(key);
     if (v.allFinite()) continue;
     for (std::int64_t c = 0; c < dim; ++c)
-      if (!std::isfinite(v[c])) m.odd.emplace_back(key, c), special.push_back(v[c]), v[c] = 0;
+      if (!std::isfinite(v[c])) {
+        m.odd.emplace_back(key, c);
+        special.push_back(v[c]);
+        v[c] = 0;
+      }
   }
   m.special = Eigen::Map<Matrix>(special.data(), 1, static_cast<std::int64_t>(special.size()));
   return m;
@@ -61,12 +65,19 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, std::int64
   const double max = keys ? s.maxCoeff<Eigen::PropagateNaN>() : -kInf;
   const bool spoiled = std::isnan(max) || max == kInf, empty = max == -kInf;
   g.score_max[at] = max;
-  g.score_abs[at] = largest(s.abs()), g.products_abs[at] = largest(products_abs), g.products_sq[at] = largest(products_sq);
+  g.score_abs[at] = largest(s.abs());
+  g.products_abs[at] = largest(products_abs);
+  g.products_sq[at] = largest(products_sq);
 
   // p = exp(s - L); all zeros if no score is finite.
   Eigen::ArrayXd p = Eigen::ArrayXd::Zero(keys);
   double sum = 0;
-  if (!spoiled && !empty) p = (s - max).exp(), p = (s - max < -700.0).select(0.0, p), sum = p.sum(), p /= sum;
+  if (!spoiled && !empty) {
+    p = (s - max).exp();
+    p = (s - max < -700.0).select(0.0, p);
+    sum = p.sum();
+    p /= sum;
+  }
   g.lse[at] = spoiled ? kNaN : max + std::log(sum);
   g.p_sq[at] = p.square().sum();
   Eigen::ArrayXd o = (v.transpose() * p.matrix()).array();

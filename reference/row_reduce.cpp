@@ -44,7 +44,9 @@ double max_of(const Tensor& x, std::int64_t row) {
 
 // How many zeros have this reciprocal.
 double zeros_of(const Tensor& x, std::int64_t row, double reciprocal) {
-  const auto is_one = [reciprocal](const Eigen::ArrayXd& v) -> Eigen::ArrayXd { return (v.inverse() == reciprocal).cast<double>(); };
+  const auto is_one = [reciprocal](const Eigen::ArrayXd& v) -> Eigen::ArrayXd {
+    return (v.inverse() == reciprocal).cast<double>();
+  };
   return sum_of(x, row, is_one);
 }
 

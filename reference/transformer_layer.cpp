@@ -34,7 +34,8 @@ class Block {
     product(normed, a.wv, a.bv, c, g.v);
     if (turns) {
       rope::Args r{.q = heads(g.q0, nq), .k = heads(g.k0, nk), .q_out = heads(g.q, nq), .k_out = heads(g.k, nk)};
-      r.rotary_dim = a.rotary(), r.base = a.base;
+      r.rotary_dim = a.rotary();
+      r.base = a.base;
       take(r, {g.q, g.k}, n * nq);
     }
     const Tensor lse = dense(nullptr, f32, {b, nq, s});

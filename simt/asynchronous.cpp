@@ -77,7 +77,8 @@ void check_fenced(std::size_t offset, std::size_t bytes, bool write, Where where
   // Note: device words ask for a fence by who wrote; PTX, whose compilers rely on it, is content with one by who reads.
   if (machine.guards.unfenced(offset, bytes, machine.whole_block ? machine.current->id : ~0u))
     refuse_asynchronous("unfenced",
-                        "bytes from " + std::to_string(offset) + " of shared memory are to be " + (write ? "overwritten" : "read") +
+                        "bytes from " + std::to_string(offset) + " of shared memory are to be " +
+                            (write ? "overwritten" : "read") +
                             " by the asynchronous proxy, and who wrote them has not fenced since",
                         where);
 }
@@ -99,7 +100,8 @@ void check_early(std::uintptr_t address, unsigned bytes, bool write, Where where
 }
 void wait_for_previous_grid(Where where) {
   if (--hot.ticks < 0) tick(where);
-  machine.current->early = false, machine.anyone_waited = true;
+  machine.current->early = false;
+  machine.anyone_waited = true;
 }
 
 std::size_t arena_offset(const void* p) {

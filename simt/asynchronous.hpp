@@ -59,7 +59,8 @@ class Guards {
   void fenced(unsigned thread) {
     if (fence_round_.size() <= thread) fence_round_.resize(thread + 1);
     fence_round_[thread] = round_;
-    settle(thread), settle(unknown);
+    settle(thread);
+    settle(unknown);
   }
   void replaced(std::size_t offset, std::size_t bytes) {
     each(offset, bytes, [](Cell& c) { c.writer = 0; });
@@ -68,7 +69,12 @@ class Guards {
     const std::uint32_t fence = reader < fence_round_.size() ? fence_round_[reader] : 0;
     return any(offset, bytes, [&](const Cell& c) { return c.writer != 0 && c.round >= fence; });
   }
-  void reset() { cells_.reset(), unfenced_.clear(), fence_round_.clear(), round_ = 0; }
+  void reset() {
+    cells_.reset();
+    unfenced_.clear();
+    fence_round_.clear();
+    round_ = 0;
+  }
 
  private:
   static constexpr std::size_t kCell = 8;  // bytes
@@ -114,12 +120,12 @@ inline void left_behind(std::string message, unsigned thread, Where where) {
 // slow_access(), and so does every access of the blocks of the launch that run later.
 void use_asynchronous(Where where);
 void start_asynchronous();  // called when a block starts
-void end_asynchronous();   // called when the block has ended or was abandoned
-void check_all_is_over();  // reports what the ended block has left running
+void end_asynchronous();    // called when the block has ended or was abandoned
+void check_all_is_over();   // reports what the ended block has left running
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // checks an access to shared memory
 // For bytes that a wgmma or store_box will read, or a copy_box write.
 void check_fenced(std::size_t offset, std::size_t bytes, bool write, Where where);
-std::size_t arena_offset(const void* p);                                // in bytes, of an address in shared memory
+std::size_t arena_offset(const void* p);  // in bytes, of an address in shared memory
 // Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, at random if shuffled.
 bool as_late_as_may_be();
 

@@ -42,7 +42,9 @@ Thread* next_ready() {
 
 void wait_as(Meet kind, unsigned mask_or_id, const Where& where) {
   Thread& t = *machine.current;
-  t.kind = kind, t.mask_or_id = mask_or_id, t.where = where;
+  t.kind = kind;
+  t.mask_or_id = mask_or_id;
+  t.where = where;
 }
 
 // Puts lanes of a warp at the front of the queue, before other warps, in the machine's order.
@@ -91,9 +93,16 @@ bool hands_values(Meet kind) { return kind != Meet::warp; }
   const Warp& w = machine.warp[t.id / kWarpLanes];
   Trouble trouble{.what = What::source_inactive, .where = where, .mask = mask, .lane = source, .kind = kind};
   const auto first_of = [](unsigned lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); };
-  if ((mask >> t.lane & 1u) == 0) trouble.what = What::caller_not_in_mask, trouble.lane = t.lane;
-  else if ((mask & ~w.exists) != 0) trouble.what = What::lane_missing, trouble.lane = first_of(mask & ~w.exists);
-  else if ((mask & w.exited) != 0) trouble.what = What::lane_exited, trouble.lane = first_of(mask & w.exited);
+  if ((mask >> t.lane & 1u) == 0) {
+    trouble.what = What::caller_not_in_mask;
+    trouble.lane = t.lane;
+  } else if ((mask & ~w.exists) != 0) {
+    trouble.what = What::lane_missing;
+    trouble.lane = first_of(mask & ~w.exists);
+  } else if ((mask & w.exited) != 0) {
+    trouble.what = What::lane_exited;
+    trouble.lane = first_of(mask & w.exited);
+  }
   stop(trouble);
 }
 
@@ -120,7 +129,10 @@ void finish_meeting(Warp& w, Meeting& m) {
   }
   const unsigned lanes = m.arrived;
   // Note: the mask, not `arrived`, since lanes that have ended count as arrived.
-  if (m.kind == Meet::warp) machine.guards.synchronised(), end_early_of_warp(warp, m.mask);
+  if (m.kind == Meet::warp) {
+    machine.guards.synchronised();
+    end_early_of_warp(warp, m.mask);
+  }
   if (m.kind == Meet::warp && machine.options.watch) machine.watch.warp_barrier(warp, m.mask);
   Meeting& last = w.meetings[--w.open];
   if (&last != &m) m = last;
@@ -227,12 +239,15 @@ void tick(Where where) {
 void sync_block(Where where) {
   if (--hot.ticks < 0) tick(where);
   wait_as(Meet::block, 0, where);
-  if (machine.arrived == 0) machine.first_arrival = where, machine.mixed = false;
-  else if (!same_site(machine.first_arrival, where)) machine.mixed = true;
+  if (machine.arrived == 0) {
+    machine.first_arrival = where;
+    machine.mixed = false;
+  } else if (!same_site(machine.first_arrival, where)) machine.mixed = true;
   if (++machine.arrived == machine.threads) {
     if (machine.mixed) stop({.what = Trouble::What::stuck});
     machine.arrived = 0;
-    machine.guards.synchronised(), end_early_of_block(false, 0);
+    machine.guards.synchronised();
+    end_early_of_block(false, 0);
     if (machine.options.watch) machine.watch.block_barrier();
     ready_threads([](Thread&) { return true; });
   }
@@ -305,7 +320,10 @@ std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigne
     if (m->mask == mask && m->kind == kind && same_site(m->where, where)) break;
   if (m == w.meetings + w.open) {
     ++w.open;
-    m->mask = mask, m->kind = kind, m->where = where, m->arrived = 0;
+    m->mask = mask;
+    m->kind = kind;
+    m->where = where;
+    m->arrived = 0;
   }
   m->arrived |= 1u << t.lane;
   m->value[t.lane] = value;
@@ -331,8 +349,10 @@ void start_grid() {
       for (unsigned x = 0; x < b.x; ++x, ++id) {
         Thread& t = machine.thread[id];
         t.index = {x, y, z};
-        t.id = id, t.lane = id % kWarpLanes;
-        t.fiber = nullptr, t.at_named = 0;
+        t.id = id;
+        t.lane = id % kWarpLanes;
+        t.fiber = nullptr;
+        t.at_named = 0;
       }
   for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) {
     const unsigned lanes = machine.threads - w * kWarpLanes;

@@ -29,7 +29,7 @@ inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr unsigned kWarpLanes = 32;
 inline constexpr std::size_t kMaxSharedBytes = 227 * 1024;
 inline constexpr std::size_t kNamedBarriers = 16;
-extern bool sees_plain;  // accesses without ld and st are findings
+extern bool sees_plain;              // accesses without ld and st are findings
 inline constexpr int kTicks = 4096;  // accesses between two checks of the time limit
 
 struct Thread {

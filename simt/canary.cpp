@@ -15,8 +15,8 @@ using namespace device;
 constexpr int kBlocks = 3, kThreads = 64;  // 6 warps
 constexpr int kFloats = kBlocks * kThreads;
 
-// A warp reads two stretches of `x` in order (4 sectors each), every eighth float of `x` (32 sectors), and the same four floats in
-// all lanes (1 sector).  It writes one float a lane and one atomic sum.
+// A warp reads two stretches of `x` in order (4 sectors each), every eighth float of `x` (32 sectors), and the same four floats
+// in all lanes (1 sector).  It writes one float a lane and one atomic sum.
 void known_counts(const float* x, float* y, float* total) {
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   float v = 0;
@@ -96,8 +96,11 @@ void run_canary(ThreadOrder order) {
   demand("sectors of an atomic", ct.written_sectors, kWarps);
   SiteCounts shared[2];
   for (const SiteCounts& s : site_counts())
-    if (s.allocation == "shared memory")
-      shared[s.write].bytes += s.bytes, shared[s.write].requests += s.requests, shared[s.write].wavefronts += s.wavefronts;
+    if (s.allocation == "shared memory") {
+      shared[s.write].bytes += s.bytes;
+      shared[s.write].requests += s.requests;
+      shared[s.write].wavefronts += s.wavefronts;
+    }
   demand("bytes written to shared memory", shared[true].bytes, kFloats * 4);
   demand("wavefronts written", shared[true].wavefronts, kWarps);
   demand("bytes read from shared memory", shared[false].bytes, 2 * kFloats * 4);
@@ -122,7 +125,10 @@ void run_race(ThreadOrder order) {
 
 void canary() {
   const SavedOptions saved;
-  for (ThreadOrder order : {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffle}) run_canary(order), run_race(order);
+  for (ThreadOrder order : {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffle}) {
+    run_canary(order);
+    run_race(order);
+  }
   detail::machine.sectors.reset();
 }
 

@@ -40,8 +40,7 @@ struct Coordinate {
   int at;
   Where where;
   template <class I>
-    requires std::is_integral_v<I>
-  Coordinate(I i, Where w = Where::current()) : at(static_cast<int>(i)), where(w) {}
+  requires std::is_integral_v<I> Coordinate(I i, Where w = Where::current()) : at(static_cast<int>(i)), where(w) {}
 };
 
 }  // namespace simt::detail
@@ -58,8 +57,8 @@ inline T* box_memory(std::size_t byte_offset = 0) {
 }
 
 template <class T, int Rank>
-inline TensorMap tensor_map(const T* data, const std::int64_t (&extents)[Rank], const std::int64_t* strides, const int (&box)[Rank],
-                            Swizzle swizzle) {
+inline TensorMap tensor_map(const T* data, const std::int64_t (&extents)[Rank], const std::int64_t* strides,
+                            const int (&box)[Rank], Swizzle swizzle) {
   std::int64_t bytes[5] = {};
   for (int d = 0; d + 1 < Rank; ++d) bytes[d] = strides[d] * static_cast<std::int64_t>(sizeof(T));
   return detail::make_tensor_map(data, sizeof(T), std::is_same_v<T, float>, extents, bytes, box, Rank, swizzle);
@@ -68,7 +67,9 @@ inline TensorMap tensor_map(const T* data, const std::int64_t (&extents)[Rank], 
 inline void barrier_init(Barrier* b, int arrivals, Where where = Where::current()) { detail::barrier_init(b, arrivals, where); }
 inline void barriers_ready(Where where = Where::current()) { detail::barriers_ready(where); }
 inline void barrier_arrive(Barrier* b, Where where = Where::current()) { detail::barrier_arrive(b, 0, where); }
-inline void barrier_arrive_expect(Barrier* b, int bytes, Where where = Where::current()) { detail::barrier_arrive(b, bytes, where); }
+inline void barrier_arrive_expect(Barrier* b, int bytes, Where where = Where::current()) {
+  detail::barrier_arrive(b, bytes, where);
+}
 inline void barrier_wait(Barrier* b, int parity, Where where = Where::current()) {
   detail::barrier_wait(b, static_cast<unsigned>(parity), where);
 }

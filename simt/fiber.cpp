@@ -102,7 +102,8 @@ void finish_switch() {
 #if defined(SIMT_UCONTEXT) || defined(SIMT_ASAN)
 void switch_fiber(Fiber& from, Fiber& to) {
 #if defined(SIMT_ASAN)
-  g_from = &from, g_to = &to;
+  g_from = &from;
+  g_to = &to;
   __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.stack_bytes);
 #endif
 #if defined(SIMT_UCONTEXT)

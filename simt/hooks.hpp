@@ -74,7 +74,20 @@ inline void access(const volatile void* p, Where where) {
 // What a thread may wait for.  The lanes of a warp meet by mask, kind and call; from butterfly on, all 32 take part.  The kinds
 // after ldmatrix belong to device_hopper.hpp.
 enum class Meet : std::uint8_t {
-  block, named, warp, shuffle, ballot, any, all, butterfly, mma, ldmatrix, stmatrix, registers, barrier, wgmma
+  block,
+  named,
+  warp,
+  shuffle,
+  ballot,
+  any,
+  all,
+  butterfly,
+  mma,
+  ldmatrix,
+  stmatrix,
+  registers,
+  barrier,
+  wgmma
 };
 
 void sync_block(Where where);

@@ -21,7 +21,8 @@ class BlockOrder {
     if (order != ThreadOrder::shuffle) return;
     mask_ = std::bit_ceil(n) - 1;
     shift_ = (static_cast<int>(std::bit_width(mask_)) + 1) / 2;
-    multiply_ = random.next() | 1, add_ = random.next();
+    multiply_ = random.next() | 1;
+    add_ = random.next();
   }
   std::uint64_t operator()(std::uint64_t i) const {
     if (order_ == ThreadOrder::forward) return i;
@@ -67,7 +68,8 @@ class FaultHandler {
   FaultHandler() {
     static unsigned char stack[64 * 1024];
     stack_t on{};
-    on.ss_sp = stack, on.ss_size = sizeof stack;
+    on.ss_sp = stack;
+    on.ss_size = sizeof stack;
     sigaltstack(&on, &old_stack_);
     struct sigaction action = {};
     action.sa_sigaction = handle;
@@ -95,7 +97,10 @@ class FaultHandler {
     Trouble trouble;
     trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
     trouble.address = address;
-    if (signal_number == SIGILL) trouble.what = Trouble::What::trapped, trouble.code = address;  // -fsanitize=bounds,alignment
+    if (signal_number == SIGILL) {
+      trouble.what = Trouble::What::trapped;
+      trouble.code = address;
+    }  // -fsanitize=bounds,alignment
     stop(trouble);
   }
   stack_t old_stack_;
@@ -131,7 +136,8 @@ class Running {
  public:
   explicit Running(const Grid& g) {
     if (machine.grid != nullptr) throw std::logic_error("simt: a launch within a launch");
-    machine.grid = &g, machine.anyone_waited = machine.asynchronous_grid = false;
+    machine.grid = &g;
+    machine.anyone_waited = machine.asynchronous_grid = false;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
     hot.ticks = machine.every_access() ? -1 : kTicks;
@@ -151,10 +157,12 @@ class Running {
 // Makes words of machine.suspicion, after the launch.
 void tell_suspicion() {
   if (machine.suspicion.what == Trouble::What::none) return;
-  machine.trouble = machine.suspicion, machine.current = machine.suspected_thread;
+  machine.trouble = machine.suspicion;
+  machine.current = machine.suspected_thread;
   device::blockIdx = machine.suspected_block;
   machine.suspected = std::make_unique<Finding>(describe_trouble());
-  machine.trouble = {}, machine.current = nullptr;
+  machine.trouble = {};
+  machine.current = nullptr;
 }
 
 }  // namespace
@@ -165,10 +173,12 @@ void run_grid(const Grid& g) {
   const OpenMemory open;
   Arena arena(g.shared_bytes);
   const FaultHandler handler;
-  device::gridDim = g.grid, device::blockDim = g.block;
+  device::gridDim = g.grid;
+  device::blockDim = g.block;
   start_grid();
   if (machine.options.watch) machine.watch.start_launch(machine.threads);
-  machine.suspicion = {}, machine.suspected.reset();
+  machine.suspicion = {};
+  machine.suspected.reset();
 
   const std::uint64_t blocks = std::uint64_t{g.grid.x} * g.grid.y * g.grid.z;
   const BlockOrder order(blocks, machine.options.order, machine.random);
@@ -186,8 +196,10 @@ void run_grid(const Grid& g) {
       unsigned thread = 0;
       const Trouble& unread = machine.watch.uninitialised(thread);
       // Note: a bad access may come of an index that nobody wrote; then the read of that index is the better finding.
-      if (unread.what != What::none && (machine.trouble.what == What::none || machine.trouble.what == What::access))
-        machine.trouble = unread, machine.current = machine.thread + thread;
+      if (unread.what != What::none && (machine.trouble.what == What::none || machine.trouble.what == What::access)) {
+        machine.trouble = unread;
+        machine.current = machine.thread + thread;
+      }
     }
     if (machine.trouble.what != Trouble::What::none) {
       const Finding finding = describe_trouble();

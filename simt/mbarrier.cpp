@@ -31,7 +31,9 @@ void Barriers::make(void* at, int arrivals, Where where) {
     refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " already lies", where);
   machine.guards.set(offset, 8, Guards::barrier);
   Barrier b{};
-  b.offset = offset, b.where = where, b.thread = machine.current->id;
+  b.offset = offset;
+  b.where = where;
+  b.thread = machine.current->id;
   b.arrivals = b.pending = static_cast<unsigned>(arrivals);
   b.engine = machine.watch.engine(kEngineOfBarriers + static_cast<unsigned>(all_.size()) % (Watch::kEngines - kEngineOfBarriers));
   all_.push_back(std::move(b));
@@ -75,7 +77,8 @@ void Barriers::expect(Barrier& b, std::int64_t promise, Where where) {
                         std::to_string(b.promised + promise) + " bytes expected in a phase of " + at_offset(b.offset) +
                             "; at most " + std::to_string(kMostBytes),
                         where);
-  b.lacking += promise, b.promised += promise;
+  b.lacking += promise;
+  b.promised += promise;
 }
 
 // Starts the next phase if this one is over.  Note: bytes that land before they are promised make `lacking` negative for a while.
@@ -83,7 +86,8 @@ void Barriers::complete_phase(Barrier& b) {
   if (b.pending != 0 || b.lacking != 0) return;
   ++b.phase;
   machine.guards.synchronised();
-  b.pending = b.arrivals, b.promised = 0;
+  b.pending = b.arrivals;
+  b.promised = 0;
   b.late = std::exchange(b.late_comes, false);
   b.complete.insert(b.complete.end(), b.landed.begin(), b.landed.end());
   b.landed.clear();
@@ -120,7 +124,9 @@ void Barriers::wait(Barrier& b, unsigned parity, Where where) {
   const std::size_t i = index(b);
   Thread& t = *machine.current;
   while ((all_[i].phase & 1) == parity) {
-    t.where = where, t.kind = Meet::barrier, t.mask_or_id = static_cast<unsigned>(all_[i].offset);
+    t.where = where;
+    t.kind = Meet::barrier;
+    t.mask_or_id = static_cast<unsigned>(all_[i].offset);
     all_[i].waiting.push_back(static_cast<std::uint16_t>(t.id));
     run_others();
   }

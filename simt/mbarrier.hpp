@@ -55,7 +55,10 @@ class Barriers {
   // "phase 3 of the barrier at +1024 lacks 1 of 2 arrivals and 1024 of 49152 bytes"
   std::string state(std::size_t offset) const;
   void check_over();
-  void clear() { all_.clear(), events_ = 0; }
+  void clear() {
+    all_.clear();
+    events_ = 0;
+  }
   std::uint64_t events() const { return events_; }  // so far: a number that grows with each arrival and landing
 
  private:

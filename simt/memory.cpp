@@ -22,8 +22,8 @@ Slot slots[kSlots];
 namespace {
 
 constexpr std::size_t kLead = std::size_t{1} << 28;  // bytes before and after an allocation, so that strays hit its slots
-// Added between the maps: in one access the machine writes to one and reads the others, and a processor takes addresses whose last
-// 12 bits agree for the same at first.
+// Added between the maps: in one access the machine writes to one and reads the others, and a processor takes addresses whose
+// last 12 bits agree for the same at first.
 constexpr std::size_t kApart = 1344;
 constexpr std::size_t kKeepBytes = std::size_t{1} << 20;  // committed pages that a free slot keeps
 constexpr std::size_t kQuarantine = 16;  // free slots not reused, so that a use after release does not hit a new allocation
@@ -79,7 +79,9 @@ void Memory::reserve() {
     hot.read_map = reinterpret_cast<std::uintptr_t>(maps) - base / 8;
     hot.written_map = hot.read_map + count * kSlotBytes / 8 + kApart;
     hot.host_map = hot.written_map + count * kSlotBytes / 8 + kApart;
-    of_slot_.resize(count), owner_.resize(count), committed_.resize(count);
+    of_slot_.resize(count);
+    owner_.resize(count);
+    committed_.resize(count);
     return;
   }
   throw OutOfMemory();
@@ -194,7 +196,8 @@ void Memory::reset(Allocation& a) noexcept {
   std::uint64_t read = 0, written = 0;
   for (std::size_t i = 0; i < a.slots; ++i) {
     Slot& s = slots[id(a) + i];
-    read += s.read_bytes, written += s.written_bytes;
+    read += s.read_bytes;
+    written += s.written_bytes;
     s.read_bytes = s.written_bytes = 0;
   }
   if (read != 0) clear(a, hot.read_map);
@@ -311,8 +314,10 @@ Counts counts(const void* allocation) {
   }
   if (c.read_bytes != 0) c.unique_read_bytes = detail::memory().unique_bytes(*a, detail::hot.read_map);
   if (c.written_bytes != 0) c.unique_written_bytes = detail::memory().unique_bytes(*a, detail::hot.written_map);
-  c.read_requests = a->requests[0], c.written_requests = a->requests[1];
-  c.read_sectors = a->sectors[0], c.written_sectors = a->sectors[1];
+  c.read_requests = a->requests[0];
+  c.written_requests = a->requests[1];
+  c.read_sectors = a->sectors[0];
+  c.written_sectors = a->sectors[1];
   return c;
 }
 

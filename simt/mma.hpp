@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of tensor cores on the operands of one warp's mma.  Mma::hopper and Mma::ampere give the bits of the hardware.
-// The products and c are aligned to the largest exponent E among them, at least kLeastExponent.  Each is truncated to F bits below
-// 2^E, they are added as integers, and the sum is truncated to float.  A product's exponent is the sum of its factors' exponents;
-// its significand is not normalised and is below 4.  A product of zero takes no part.  A subnormal has the least exponent of its
-// format.  Sums from 2^128 on are infinite, and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in one step; Ampere
-// has F = 24 and adds 8 products a step.
+// The products and c are aligned to the largest exponent E among them, at least kLeastExponent.  Each is truncated to F bits
+// below 2^E, they are added as integers, and the sum is truncated to float.  A product's exponent is the sum of its factors'
+// exponents; its significand is not normalised and is below 4.  A product of zero takes no part.  A subnormal has the least
+// exponent of its format.  Sums from 2^128 on are infinite, and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in
+// one step; Ampere has F = 24 and adds 8 products a step.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,8 @@ void RegisterPool::ask(int count, bool take, Where where) {
   if ((take ? count < w.has : count > w.has) && w.wants == 0)
     refuse_asynchronous("bad_registers",
                         std::string(word) + "<" + std::to_string(count) + "> by a warp that has " + std::to_string(w.has), where);
-  w.wants = count, w.where = where;
+  w.wants = count;
+  w.where = where;
 }
 
 void RegisterPool::give(int count, Where where) {
@@ -70,7 +71,9 @@ void RegisterPool::take(int count, Where where) {
   // Note: if the others never give as many, no thread can go on, and the finding says shortage().
   while (warps_[w].wants != 0) {
     Thread& t = *machine.current;
-    t.where = where, t.kind = Meet::registers, t.mask_or_id = w / kGroupWarps;
+    t.where = where;
+    t.kind = Meet::registers;
+    t.mask_or_id = w / kGroupWarps;
     waiting_.push_back(static_cast<std::uint16_t>(t.id));
     run_others();
   }
@@ -78,9 +81,17 @@ void RegisterPool::take(int count, Where where) {
 
 void RegisterPool::grant() {
   for (Warp& w : warps_)
-    if (w.wants != 0 && w.wants <= w.has) free_ += w.has - w.wants, w.has = w.wants, w.wants = 0;
+    if (w.wants != 0 && w.wants <= w.has) {
+      free_ += w.has - w.wants;
+      w.has = w.wants;
+      w.wants = 0;
+    }
   for (Warp& w : warps_)
-    if (w.wants > w.has && w.wants - w.has <= free_) free_ -= w.wants - w.has, w.has = w.wants, w.wants = 0;
+    if (w.wants > w.has && w.wants - w.has <= free_) {
+      free_ -= w.wants - w.has;
+      w.has = w.wants;
+      w.wants = 0;
+    }
   for (const std::uint16_t t : waiting_) machine.ready.push_back(machine.thread + t);
   waiting_.clear();
 }

@@ -75,7 +75,8 @@ Finding describe_access(const Trouble& t) {
   if (a != nullptr && a->begin == reinterpret_cast<std::uintptr_t>(machine.shared)) {
     if (!inside) f.kind = "shared_overflow";
     Allocation asked = *a;
-    asked.name = "shared memory", asked.live = true;
+    asked.name = "shared memory";
+    asked.live = true;
     f.message += position(asked, t.address, t.bytes);
   } else if (a != nullptr) {
     f.message += position(*a, t.address, t.bytes);
@@ -166,7 +167,10 @@ Finding describe_stuck() {
               machine.thread[i].where.file_name(), static_cast<int>(machine.thread[i].where.line())};
   f.message = std::string(all_at_block ? "not all threads reach the same block barrier" : "no thread can go on") + " in block " +
               describe(device::blockIdx) + ": " + waiters;
-  if (first != nullptr) f.file = first->file_name(), f.line = static_cast<int>(first->line());
+  if (first != nullptr) {
+    f.file = first->file_name();
+    f.line = static_cast<int>(first->line());
+  }
   return f;
 }
 

@@ -18,7 +18,10 @@ unsigned wavefronts(const std::uint32_t (&offset)[32], unsigned bytes) {
   for (unsigned first = 0; first < 32; first += lanes) {
     std::uint32_t least = kNowhere, last = 0;
     for (unsigned lane = first; lane < first + lanes; ++lane)
-      if (offset[lane] != kNowhere) least = std::min(least, offset[lane] / 4), last = std::max(last, offset[lane] / 4 + words);
+      if (offset[lane] != kNowhere) {
+        least = std::min(least, offset[lane] / 4);
+        last = std::max(last, offset[lane] / 4 + words);
+      }
     if (last <= least + kBanks) {  // the usual case, at most 32 neighbouring words: no bank has two
       total += last != 0;
       continue;
@@ -57,7 +60,10 @@ SectorLog::Chunk* SectorLog::take() {
 void SectorLog::give(Site& s, Chunk* c) {
   if (s.shared)
     for (unsigned row = 0; row < kRows; ++row)
-      if (c->used[row] != 0) ++s.requests, s.wavefronts += wavefronts(c->place[row], s.lane_bytes);
+      if (c->used[row] != 0) {
+        ++s.requests;
+        s.wavefronts += wavefronts(c->place[row], s.lane_bytes);
+      }
   free_.push_back(c);
 }
 
@@ -81,7 +87,9 @@ SectorLog::Site& SectorLog::site(const Where& where, std::uintptr_t place) {
     if (s == nullptr) {
       if (used_sites_ == sites_.size()) sites_.push_back(std::make_unique<Site>());
       s = sites_[used_sites_++].get();
-      s->key = key, s->place = place, s->where = where;
+      s->key = key;
+      s->place = place;
+      s->where = where;
       s->allocation = find_allocation(place >> 1 << 32);
       s->bytes = s->requests = s->sectors = s->wavefronts = 0;
       return *s;
@@ -97,7 +105,8 @@ void SectorLog::add(std::uintptr_t address, unsigned bytes, bool write, bool sha
   if (!s.touched) {
     s.touched = true;
     touched_.push_back(&s);
-    s.shared = shared, s.lane_bytes = bytes;
+    s.shared = shared;
+    s.lane_bytes = bytes;
   }
   s.bytes += bytes;
   const std::uint32_t n = s.times[thread]++;
@@ -119,8 +128,10 @@ void SectorLog::add(std::uintptr_t address, unsigned bytes, bool write, bool sha
     if (known == 0) {
       seen[used] = low;
       chunk->used[row] = static_cast<std::uint8_t>(used + 1);
-      a.requests[write] += used == 0, s.requests += used == 0;
-      ++a.sectors[write], ++s.sectors;
+      a.requests[write] += used == 0;
+      s.requests += used == 0;
+      ++a.sectors[write];
+      ++s.sectors;
     }
   }
   if (++chunk->visits == kRows * lanes) {
@@ -148,9 +159,14 @@ void SectorLog::end_launch() {
     const Site& s = *sites_[i];
     const std::string& name = s.allocation->name;
     SiteCounts& c = totals_[{s.where.file_name(), static_cast<int>(s.where.line()), name, s.place & 1}];
-    c.file = s.where.file_name(), c.line = static_cast<int>(s.where.line());
-    c.allocation = name, c.write = s.place & 1;
-    c.bytes += s.bytes, c.requests += s.requests, c.sectors += s.sectors, c.wavefronts += s.wavefronts;
+    c.file = s.where.file_name();
+    c.line = static_cast<int>(s.where.line());
+    c.allocation = name;
+    c.write = s.place & 1;
+    c.bytes += s.bytes;
+    c.requests += s.requests;
+    c.sectors += s.sectors;
+    c.wavefronts += s.wavefronts;
   }
   std::fill(table_.begin(), table_.end(), nullptr);
   used_sites_ = 0;

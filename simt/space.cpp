@@ -11,9 +11,7 @@ namespace simt::detail {
 namespace {
 
 // The limit of address space with which so many slots and their maps are reserved: a quarter is left to the rest of the process.
-constexpr std::size_t limit_for(std::size_t slots) {
-  return ((slots + 1) * kSlotBytes + slots * kSlotBytes / 8 * 3) / 3 * 4;
-}
+constexpr std::size_t limit_for(std::size_t slots) { return ((slots + 1) * kSlotBytes + slots * kSlotBytes / 8 * 3) / 3 * 4; }
 
 }  // namespace
 
@@ -39,7 +37,8 @@ void close_pages(std::uintptr_t begin, std::uintptr_t end) noexcept {
 }
 
 void open_pages(std::uintptr_t begin, std::uintptr_t end) {
-  begin = begin / kPage * kPage, end = (end + kPage - 1) / kPage * kPage;
+  begin = begin / kPage * kPage;
+  end = (end + kPage - 1) / kPage * kPage;
   if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw OutOfMemory();
 }
 

@@ -35,9 +35,12 @@ const char* lack_of(const TensorMap& m) {
 TensorMap map_of_bytes(const void* data, std::size_t bytes) {
   TensorMap m{};
   m.data = static_cast<unsigned char*>(const_cast<void*>(data));
-  m.rank = 2, m.element_bytes = 4, m.is_float32 = true;
+  m.rank = 2;
+  m.element_bytes = 4;
+  m.is_float32 = true;
   m.stride[0] = 16;
-  m.extent[0] = m.box[0] = 4, m.extent[1] = m.box[1] = static_cast<std::uint16_t>(bytes / 16);
+  m.extent[0] = m.box[0] = 4;
+  m.extent[1] = m.box[1] = static_cast<std::uint16_t>(bytes / 16);
   return m;
 }
 
@@ -49,8 +52,10 @@ TensorMap make_tensor_map(const void* data, int element_bytes, bool is_float32, 
   demand(rank >= 1 && rank <= 5, "a rank of 1 to 5");
   TensorMap m{};
   m.data = static_cast<unsigned char*>(const_cast<void*>(data));
-  m.rank = static_cast<std::uint8_t>(rank), m.element_bytes = static_cast<std::uint8_t>(element_bytes);
-  m.swizzle = swizzle, m.is_float32 = is_float32;
+  m.rank = static_cast<std::uint8_t>(rank);
+  m.element_bytes = static_cast<std::uint8_t>(element_bytes);
+  m.swizzle = swizzle;
+  m.is_float32 = is_float32;
   for (int d = 0; d < rank; ++d) {
     demand(extents[d] >= 1 && extents[d] <= std::int64_t{1} << 32, "extents of 1 to 2^32");
     demand(box[d] >= 1 && box[d] <= 256, "a box of 1 to 256 elements along each axis");
@@ -277,7 +282,8 @@ void Boxes::perform(Box& b) {
     }
     for (std::size_t i = 0; i < bytes; i += 4) {
       float sum, term;
-      std::memcpy(&sum, out + i, 4), std::memcpy(&term, from + i, 4);
+      std::memcpy(&sum, out + i, 4);
+      std::memcpy(&term, from + i, 4);
       sum += term;
       std::memcpy(out + i, &sum, 4);
     }
@@ -313,7 +319,8 @@ void Boxes::check_over() {
 }
 
 void Boxes::clear() {
-  copies_.clear(), stores_.clear();
+  copies_.clear();
+  stores_.clear();
   groups_.fill(0);
 }
 

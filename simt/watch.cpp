@@ -27,9 +27,14 @@ void Watch::start_launch(unsigned threads) {
   threads_ = threads;
   engines_ = (threads + kLanes - 1) / kLanes * kLanes;
   width_ = engines_ + kEngines;
-  fences_.resize(threads), at_fence_.resize(threads);
-  blocks_.clear(), released_.clear();
-  if (of_slot_.empty()) of_slot_.resize(kSlots), shadows_.resize(kSlots);
+  fences_.resize(threads);
+  at_fence_.resize(threads);
+  blocks_.clear();
+  released_.clear();
+  if (of_slot_.empty()) {
+    of_slot_.resize(kSlots);
+    shadows_.resize(kSlots);
+  }
 }
 
 void Watch::start_block() {
@@ -215,8 +220,11 @@ bool Watch::released(Stamp earlier) const {
   if (race.address >> 32 == machine.shared_slot)
     return race.write && race.earlier_write && same_site(calls_[race.earlier >> kCallShift & (kCalls - 1)], race.where);
   if (race.write && race.earlier_write) return false;
-  if (machine.suspicion.what == What::none)
-    machine.suspicion = race, machine.suspected_block = device::blockIdx, machine.suspected_thread = machine.current;
+  if (machine.suspicion.what == What::none) {
+    machine.suspicion = race;
+    machine.suspected_block = device::blockIdx;
+    machine.suspected_thread = machine.current;
+  }
   return true;
 }
 

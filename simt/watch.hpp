@@ -31,8 +31,14 @@ class Watch {
   void start_block();
   // Returns the block's first read of bytes that nobody had written, or What::none; sets `thread` to its reader.  Note: it is
   // reported only at the end of the block.  A missing barrier may let the reader run before the writer; the race then says more.
-  const Trouble& uninitialised(unsigned& thread) const { return thread = uninitialised_by_, uninitialised_; }
-  void block_barrier() { barrier_ = ++clock_, crossed_ = false; }
+  const Trouble& uninitialised(unsigned& thread) const {
+    thread = uninitialised_by_;
+    return uninitialised_;
+  }
+  void block_barrier() {
+    barrier_ = ++clock_;
+    crossed_ = false;
+  }
   void warp_barrier(unsigned warp, unsigned lanes);
   // `threads`: those that waited.  `arrived`: the clocks of those that came by arrive_named.
   void named_barrier(const std::vector<std::uint16_t>& threads, const std::vector<std::uint64_t>& arrived);

@@ -92,12 +92,12 @@ void Watch::begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool 
             .earlier = earlier,
             .earlier_write = was_write});
     if (was_write && !fenced(earlier, thread))
-      refuse_asynchronous(
-          "unfenced",
-          "bytes from " + std::to_string(at - reinterpret_cast<std::uintptr_t>(machine.shared)) +
-              " of shared memory are to be " + (write ? "overwritten" : "read") +
-              " by the asynchronous proxy, but no fence_shared_async of the writer, " + describe(earlier) + ", is ordered before",
-          where);
+      refuse_asynchronous("unfenced",
+                          "bytes from " + std::to_string(at - reinterpret_cast<std::uintptr_t>(machine.shared)) +
+                              " of shared memory are to be " + (write ? "overwritten" : "read") +
+                              " by the asynchronous proxy, but no fence_shared_async of the writer, " + describe(earlier) +
+                              ", is ordered before",
+                          where);
   };
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
   for (std::uintptr_t at = address; at < address + bytes; at += std::uintptr_t{1} << s.shift, ++c) {

@@ -57,7 +57,9 @@ void Wgmma::issue(const WgmmaCall& call, Where where) {
   Thread& t = *machine.current;
   const unsigned group = t.id / kLanes;
   const std::uint64_t before = groups_[group].issued;
-  t.where = where, t.kind = Meet::wgmma, t.mask_or_id = group;
+  t.where = where;
+  t.kind = Meet::wgmma;
+  t.mask_or_id = group;
   come(call, where);
   if (groups_[group].issued != before)
     for (unsigned i = 0; i < kLanes; ++i) machine.ready.push_back(machine.thread + group * kLanes + i);
@@ -299,7 +301,8 @@ void Wgmma::check_over() {
 
 void Wgmma::clear() {
   for (Group& g : groups_) {
-    g.running.clear(), g.active.clear();
+    g.running.clear();
+    g.active.clear();
     g.came = 0;
     g.issued = 0;
     g.clocks.clear();

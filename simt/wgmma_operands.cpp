@@ -69,7 +69,8 @@ void multiply_all(const std::uint32_t* a, const std::uint32_t* b, float* c, int 
     for (int i = 0; i < 4; ++i) {
       float* const out = c + i * 16 * n + j * 8;
       // A tile of zeros, mostly from outside a matrix, adds nothing unless the other tile has infinities or NaN.
-      if ((of_rows[i] == Kind::zero && of_columns != Kind::special) || (of_columns == Kind::zero && of_rows[i] != Kind::special)) {
+      if ((of_rows[i] == Kind::zero && of_columns != Kind::special) ||
+          (of_columns == Kind::zero && of_rows[i] != Kind::special)) {
         for (int r = 0; r < 16; ++r)
           for (int x = 0; x < 8; ++x) out[r * n + x] = plain_value(out[r * n + x]);
         continue;

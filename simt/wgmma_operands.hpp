@@ -15,7 +15,9 @@ inline constexpr int kWgmmaRows = 64;
 struct Descriptor {
   std::size_t start, leading, stride, width;  // bytes; width: of a swizzled row
   explicit Descriptor(std::uint64_t bits)
-      : start((bits & 0x3fff) << 4), leading((bits >> 16 & 0x3fff) << 4), stride((bits >> 32 & 0x3fff) << 4),
+      : start((bits & 0x3fff) << 4),
+        leading((bits >> 16 & 0x3fff) << 4),
+        stride((bits >> 32 & 0x3fff) << 4),
         width(bits >> 62 == 0 ? 0 : std::size_t{256} >> (bits >> 62)) {}
   std::size_t swizzled(std::size_t at) const { return at ^ (at >> 3 & (width - 16)); }
   // Offset in the arena of byte `k_byte` (0 to 31) of `row`, k innermost.
@@ -26,8 +28,8 @@ struct Descriptor {
   // Offset in the arena of byte `byte` along m or n at k, m or n innermost.
   std::size_t mn_major(int byte, int k) const {
     const auto b = static_cast<std::size_t>(byte);
-    return swizzled(start + b / width * leading + static_cast<std::size_t>(k / 8) * stride + static_cast<std::size_t>(k % 8) * width +
-                    b % width);
+    return swizzled(start + b / width * leading + static_cast<std::size_t>(k / 8) * stride +
+                    static_cast<std::size_t>(k % 8) * width + b % width);
   }
 };
 

@@ -25,7 +25,9 @@ class Where {
   static constexpr Where current(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE(),
                                  std::uint32_t column = __builtin_COLUMN()) {
     Where where;
-    where.file_ = file, where.line_ = line, where.column_ = column;
+    where.file_ = file;
+    where.line_ = line;
+    where.column_ = column;
     return where;
   }
   constexpr const char* file_name() const { return file_; }

@@ -19,8 +19,7 @@ __global__ void add_naive(const T* a, const T* b, T* y, std::int64_t rows, std::
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= rows * cols) return;
   const std::int64_t row = i / cols, col = i % cols;
-  st(y + row * y_stride + col,
-     from_float<T>(to_float(ld(a + row * a_stride + col)) + to_float(ld(b + row * b_stride + col))));
+  st(y + row * y_stride + col, from_float<T>(to_float(ld(a + row * a_stride + col)) + to_float(ld(b + row * b_stride + col))));
 }
 
 void run(const add::Args& a, const Launch& l) {

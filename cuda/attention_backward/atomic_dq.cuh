@@ -59,7 +59,10 @@ __global__ void __launch_bounds__(kAtomicKeys)
         ds = weight * (row_dot(d_o - first, v, p.dim) - d);
 #pragma unroll
         for (int c = 0; c < kAtomicChannels; ++c)
-          if (c < channels) dk[c] = fmaf(ds, to_float(ld(q + c)), dk[c]), dv[c] = fmaf(weight, to_float(ld(d_o + c)), dv[c]);
+          if (c < channels) {
+            dk[c] = fmaf(ds, to_float(ld(q + c)), dk[c]);
+            dv[c] = fmaf(weight, to_float(ld(d_o + c)), dv[c]);
+          }
       }
       sync_warp();  // all lanes are done with the last query's
       st(gradients + lane, ds);
@@ -75,8 +78,10 @@ __global__ void __launch_bounds__(kAtomicKeys)
   T* const out_v = p.dv.row(batch, kv, first_key + lane) + first;
 #pragma unroll
   for (int c = 0; c < kAtomicChannels; ++c)
-    if (c < channels && first_key + lane < p.keys)
-      st(out_k + c, from_float<T>(dk[c] * p.scale)), st(out_v + c, from_float<T>(dv[c]));
+    if (c < channels && first_key + lane < p.keys) {
+      st(out_k + c, from_float<T>(dk[c] * p.scale));
+      st(out_v + c, from_float<T>(dv[c]));
+    }
   S::done(p, sums);
 }
 

@@ -79,7 +79,10 @@ __global__ void __launch_bounds__(kStatisticThreads)
 #pragma unroll
     for (int offset = 8; offset > 0; offset /= 2) sum += shuffle_xor(sum, offset);
     const std::int64_t at = place + 2 * i + lane / 16;
-    if (lane % 16 == 0) st(l + at, Steps::log_sum(lse[i])), st(d + at, sum);
+    if (lane % 16 == 0) {
+      st(l + at, Steps::log_sum(lse[i]));
+      st(d + at, sum);
+    }
   }
 }
 
@@ -139,7 +142,10 @@ struct MendedRow {
         }
       }
 #pragma unroll
-      for (int e = 0; e < kChannels; ++e) x[e] += more_x[e], y[e] += more_y[e];
+      for (int e = 0; e < kChannels; ++e) {
+        x[e] += more_x[e];
+        y[e] += more_y[e];
+      }
     }
   }
   // Writes factor * sum to row `row` of staging.

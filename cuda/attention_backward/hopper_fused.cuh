@@ -33,7 +33,7 @@ struct FusedSteps : HopperSteps {
   // Waits until dS of the step before last is no longer read.
   __device__ static void wait_for_scores(Barrier* free, int phase) { barrier_wait(free, phase); }
   __device__ static void wait_for_sums() { store_wait_read<0>(); }
-  static constexpr int kFirstProduct = 0;  // of the products of 16 keys that make dQ
+  static constexpr int kFirstProduct = 0;     // of the products of 16 keys that make dQ
   static constexpr bool kWaitsBefore = true;  // for the buffer of dS, before g
 };
 // Timed on an H200: with a mask the wait before g saves 4 to 8 %, without one it costs 1 to 2 %.
@@ -73,9 +73,15 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   if (threadIdx.x == 0) {
     barrier_init(own, 1);
     for (int s = 0; s < S::kStages; ++s) {
-      barrier_init(q_full + s, 1), barrier_init(q_empty + s, 2), barrier_init(o_full + s, 1), barrier_init(o_empty + s, 2);
+      barrier_init(q_full + s, 1);
+      barrier_init(q_empty + s, 2);
+      barrier_init(o_full + s, 1);
+      barrier_init(o_empty + s, 2);
     }
-    for (int b = 0; b < 2; ++b) barrier_init(scores_full + b, 2), barrier_init(scores_empty + b, 1);
+    for (int b = 0; b < 2; ++b) {
+      barrier_init(scores_full + b, 2);
+      barrier_init(scores_empty + b, 1);
+    }
     barriers_ready();
   }
   sync_block();
@@ -109,8 +115,15 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       copy_own(0, k);
       if (steps > 0) copy_q();
       copy_own(S::kTile, v);
-      if (steps > 0) copy_d_o(), copied();
-      while (next < steps && next < S::kStages) copy_q(), copy_d_o(), copied();
+      if (steps > 0) {
+        copy_d_o();
+        copied();
+      }
+      while (next < steps && next < S::kStages) {
+        copy_q();
+        copy_d_o();
+        copied();
+      }
     }
     sync_warp();
     barrier_wait(own, 0);
@@ -149,7 +162,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
           barrier_wait(q_empty + t.stage, t.phase ^ 1);
           copy_q();
           barrier_wait(o_empty + t.stage, t.phase ^ 1);
-          copy_d_o(), copied();
+          copy_d_o();
+          copied();
         }
       }
       sync_warp();
@@ -165,7 +179,10 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   float of_k[S::kDim / 2], of_v[S::kDim / 2], s[kLoopQueries / 2];  // s: S^T, then g^T
   unsigned weights[kLoopQueries / 16][4];
 #pragma unroll
-  for (int i = 0; i < S::kDim / 2; ++i) of_k[i] = 0, of_v[i] = 0;
+  for (int i = 0; i < S::kDim / 2; ++i) {
+    of_k[i] = 0;
+    of_v[i] = 0;
+  }
 
   const auto add_to_k = [&](int stage, int buffer) {
     const auto a = k_major<T>(box_memory<unsigned char>(S::kScoresAt + buffer * S::kScores + me * 64 * kBoxRow));
@@ -228,10 +245,14 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   // such steps there is at most one other, the first of a head.  So dS of the last one is not overwritten, which dK still needs.
   const auto skip = [&] {
     for (; w.step < steps && w.block < mine_from; w.next(), t.next()) {
-      barrier_wait(q_full + t.stage, t.phase), barrier_wait(o_full + t.stage, t.phase);
+      barrier_wait(q_full + t.stage, t.phase);
+      barrier_wait(o_full + t.stage, t.phase);
       wait_for_scores();
       store_scores([](unsigned(&ds)[4], int) { ds[0] = ds[1] = ds[2] = ds[3] = 0; });
-      if (thread == 0) barrier_arrive(q_empty + t.stage), barrier_arrive(o_empty + t.stage);
+      if (thread == 0) {
+        barrier_arrive(q_empty + t.stage);
+        barrier_arrive(o_empty + t.stage);
+      }
     }
   };
 
@@ -250,7 +271,9 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     wgmma_wait<0>(s);
     store_scores(weighed);
     int before = t.stage, buffer = w.step & 1;
-    w.next(), t.next(), skip();
+    w.next();
+    t.next();
+    skip();
     while (w.step < steps) {
       wgmma_begin();
       over_queries<S, T>(of_v, weights, S::kGradientAt + before * S::kLoop);
@@ -271,8 +294,11 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       if (thread == 0) barrier_arrive(q_empty + before);
       if constexpr (!Steps::kWaitsBefore) wait_for_scores();
       store_scores(weighed);
-      before = t.stage, buffer = w.step & 1;
-      w.next(), t.next(), skip();
+      before = t.stage;
+      buffer = w.step & 1;
+      w.next();
+      t.next();
+      skip();
     }
     wgmma_begin();
     over_queries<S, T>(of_v, weights, S::kGradientAt + before * S::kLoop);

@@ -45,8 +45,9 @@ __device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float 
       for (int head = kv_head * p.group; head < (kv_head + 1) * p.group; ++head) {
         const std::int64_t of = statistics.row(batch, head, p.heads);
         mended.add(p.k.row(batch, kv_head, key), p.v.row(batch, kv_head, key), p.q, p.d_o, batch, head, p.seen_from(key),
-                   p.queries, p.dim, p.scale * kLog2E,
-                   [&](int i) { return Vec<float, 2>{{ld(statistics.l + of + i), ld(statistics.d + of + i)}}; });
+                   p.queries, p.dim, p.scale * kLog2E, [&](int i) {
+                     return Vec<float, 2>{{ld(statistics.l + of + i), ld(statistics.d + of + i)}};
+                   });
       }
       if (mends_k) mended.store(mended.x, p.scale, staging, at, S::kBox);
       if (mends_v) mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
@@ -64,8 +65,8 @@ __device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float 
   }
 }
 
-// A product of own rows with those of a stage, over channels; and one of weights with a stage's rows, over queries.  `me`: which of
-// the two warpgroups that hold keys.  Note: without fresh(), the compiler keeps all descriptors of own rows in registers, and
+// A product of own rows with those of a stage, over channels; and one of weights with a stage's rows, over queries.  `me`: which
+// of the two warpgroups that hold keys.  Note: without fresh(), the compiler keeps all descriptors of own rows in registers, and
 // spills.
 template <class S, class T>
 __device__ inline void over_channels(float (&to)[kLoopQueries / 2], int own_at, int at, int me) {
@@ -101,7 +102,10 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   if (threadIdx.x == 0) {
     barrier_init(own, 1);
     for (int s = 0; s < S::kStages; ++s) {
-      barrier_init(q_full + s, 1), barrier_init(q_empty + s, 8), barrier_init(o_full + s, 1), barrier_init(o_empty + s, 8);
+      barrier_init(q_full + s, 1);
+      barrier_init(q_empty + s, 8);
+      barrier_init(o_full + s, 1);
+      barrier_init(o_empty + s, 8);
     }
     barriers_ready();
   }
@@ -137,7 +141,10 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   float of_k[S::kDim / 2], of_v[S::kDim / 2], s[kLoopQueries / 2], g[kLoopQueries / 2];
   unsigned weights[kLoopQueries / 16][4], ds[kLoopQueries / 16][4];
 #pragma unroll
-  for (int i = 0; i < S::kDim / 2; ++i) of_k[i] = 0, of_v[i] = 0;
+  for (int i = 0; i < S::kDim / 2; ++i) {
+    of_k[i] = 0;
+    of_v[i] = 0;
+  }
 
   // L or D of the thread's queries 8 n + 2 (lane % 4) and the one after it.
   const auto pair = [&](int at, int n) {

@@ -52,7 +52,10 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   if (threadIdx.x == 0) {
     barrier_init(own, 1);
     for (int s = 0; s < S::kStages; ++s) {
-      barrier_init(k_full + s, 1), barrier_init(k_empty + s, 2), barrier_init(v_full + s, 1), barrier_init(v_empty + s, 2);
+      barrier_init(k_full + s, 1);
+      barrier_init(k_empty + s, 2);
+      barrier_init(v_full + s, 1);
+      barrier_init(v_empty + s, 2);
     }
     barriers_ready();
   }
@@ -67,7 +70,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
         copy_box(box_memory<unsigned char>(at + h * S::kBox), map, full, h * 64, row, of, batch);
     };
     barrier_arrive_expect(own, 2 * S::kTile);
-    copy(0, q, own, first, head), copy(S::kGradientAt, d_o, own, first, head);
+    copy(0, q, own, first, head);
+    copy(S::kGradientAt, d_o, own, first, head);
     for (int block = blocks - 1; block >= 0; --block, t.next()) {
       barrier_wait(k_empty + t.stage, t.phase ^ 1);
       barrier_arrive_expect(k_full + t.stage, S::kTile);
@@ -89,7 +93,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   for (int h = 0; h < 2; ++h) {
     const int query = warp_query + h * 8 + lane / 4;
     const std::int64_t at = statistics.row(batch, head, p.heads) + query;
-    l[h] = query < p.queries ? ld(statistics.l + at) : INFINITY, d[h] = query < p.queries ? ld(statistics.d + at) : 0.0f;
+    l[h] = query < p.queries ? ld(statistics.l + at) : INFINITY;
+    d[h] = query < p.queries ? ld(statistics.d + at) : 0.0f;
   }
   barrier_wait(own, 0);
   const auto of_q = k_major<T>(box_memory<unsigned char>(me * 64 * kBoxRow));

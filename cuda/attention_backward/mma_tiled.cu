@@ -13,11 +13,8 @@ KERNEL(attention_backward){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kBlockRows), tile(Axis::seq_k, kBlockRows)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = 1},
-                 .mma_terms = 8,
-                 .narrow_probabilities = true,
-                 .flushes_subnormals = true},
+    .numerics =
+        {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .narrow_probabilities = true, .flushes_subnormals = true},
     .supports = fits_fragments,
     .workspace_bytes = bytes_of_d,
 };
@@ -101,7 +98,8 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       if (const int query = first + warp_row() + h * 8 + lane_id() / 4; query < p.queries) {
-        lse[h] = ld(p.lse.row(batch, head, query)), d[h] = ld(p.d_of(batch, head) + query);
+        lse[h] = ld(p.lse.row(batch, head, query));
+        d[h] = ld(p.d_of(batch, head) + query);
         if (lse[h] == -INFINITY) lse[h] = INFINITY;
       }
   }

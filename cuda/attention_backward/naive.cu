@@ -73,7 +73,10 @@ __global__ void __launch_bounds__(kThreads) attention_backward_naive_keys(Proble
   T* const out_v = p.dv.row(batch, kv, key) + first;
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
-    if (c < channels) st(out_k + c, from_float<T>(dk[c] * p.scale)), st(out_v + c, from_float<T>(dv[c]));
+    if (c < channels) {
+      st(out_k + c, from_float<T>(dk[c] * p.scale));
+      st(out_v + c, from_float<T>(dv[c]));
+    }
 }
 
 void run(const attention_backward::Args& a, const Launch& l) {

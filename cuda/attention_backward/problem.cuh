@@ -21,11 +21,11 @@ template <class T>
 struct Problem {
   Heads<const T> q, k, v, o, d_o;
   Heads<T> dq, dk, dv;
-  Heads<const float> lse;  // [batch, heads, seq_q]
-  float* d;                // workspace [batch, heads, seq_q]: rowsum(dO * O)
+  Heads<const float> lse;                         // [batch, heads, seq_q]
+  float* d;                                       // workspace [batch, heads, seq_q]: rowsum(dO * O)
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
-  int above;    // query i sees keys 0 ... i + above; no mask: all keys
-  float scale;  // applied to the scores
+  int above;                                      // query i sees keys 0 ... i + above; no mask: all keys
+  float scale;                                    // applied to the scores
 
   // Query i sees keys [0, visible(i)); key j is seen by queries [seen_from(j), queries).
   __device__ int visible(int i) const {
@@ -61,13 +61,21 @@ template <class T>
 Problem<T> problem(const attention_backward::Args& a, const Launch& l) {
   using Mask = attention_backward::Mask;
   Problem<T> p{};
-  p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k), p.v = heads_of<const T>(a.v), p.o = heads_of<const T>(a.o);
+  p.q = heads_of<const T>(a.q);
+  p.k = heads_of<const T>(a.k);
+  p.v = heads_of<const T>(a.v);
+  p.o = heads_of<const T>(a.o);
   p.d_o = heads_of<const T>(a.d_o);
-  p.dq = heads_of<T>(a.dq), p.dk = heads_of<T>(a.dk), p.dv = heads_of<T>(a.dv);
+  p.dq = heads_of<T>(a.dq);
+  p.dk = heads_of<T>(a.dk);
+  p.dv = heads_of<T>(a.dv);
   p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
   p.d = static_cast<float*>(l.workspace);
-  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]), p.keys = static_cast<int>(a.k.shape[1]);
-  p.heads = static_cast<int>(a.q.shape[2]), p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
+  p.batches = static_cast<int>(a.q.shape[0]);
+  p.queries = static_cast<int>(a.q.shape[1]);
+  p.keys = static_cast<int>(a.k.shape[1]);
+  p.heads = static_cast<int>(a.q.shape[2]);
+  p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
   p.dim = static_cast<int>(a.q.shape[3]);
   p.above = a.mask == Mask::none ? p.keys : a.mask == Mask::causal ? p.keys - p.queries : 0;
   p.scale = static_cast<float>(a.scale_used());

@@ -8,7 +8,7 @@
 
 namespace assay::ROOM(attention_backward, unfused) {
 
-inline constexpr int kTile = 128;  // queries and keys of a tile
+inline constexpr int kTile = 128;                                                         // queries and keys of a tile
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kBlockRows = kWarps * kRows;  // a gradient in 16 bits
 inline constexpr int kSide = 64, kSlab = 32, kPart = 4, kFmaThreads = (kSide / kPart) * (kSide / kPart);  // a gradient in f32
 
@@ -26,11 +26,8 @@ KERNEL(attention_backward){
     .dtypes = {bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kTile)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = 1},
-                 .stores_intermediate = true,
-                 .mma_terms = 8,
-                 .narrow_probabilities = true},
+    .numerics =
+        {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8, .narrow_probabilities = true},
     .supports = supports,
     .workspace_bytes = workspace_bytes,
 };
@@ -107,8 +104,7 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
   multiply(rows, columns, tile.query, tile.key, p.dim, acc);
   for_each(acc, [&](int r, int c, float v) {
     const int query = tile.query + r, key = tile.key + c;
-    if (query < p.queries)
-      st(out.row(p, tile.batch, tile.head, query) + key, pair_value<kStep>(p, tile, weights, query, key, v));
+    if (query < p.queries) st(out.row(p, tile.batch, tile.head, query) + key, pair_value<kStep>(p, tile, weights, query, key, v));
   });
 }
 
@@ -124,8 +120,8 @@ __device__ inline Range range(const Problem<T>& p, int all, int first, int most)
   constexpr bool kQueries = kOf == Of::dq;
   const int heads = kQueries ? p.heads : p.heads / p.group, head = all % heads;
   const int rows = kQueries ? p.queries : p.keys, last = first + most < rows ? first + most - 1 : rows - 1;
-  return {all / heads, kQueries ? head / p.group : head, kQueries ? head : head * p.group, kQueries ? 1 : p.group, first, rows,
-          kQueries ? 0 : p.seen_from(first), kQueries ? p.visible(last) : p.queries};
+  return {all / heads, kQueries ? head / p.group : head,  kQueries ? head : head * p.group,      kQueries ? 1 : p.group, first,
+          rows,        kQueries ? 0 : p.seen_from(first), kQueries ? p.visible(last) : p.queries};
 }
 template <Of kOf, class T>
 __device__ inline bool counts(const Problem<T>& p, const Range& r, int head, int row, int column) {
@@ -187,12 +183,13 @@ __global__ void __launch_bounds__(kThreads)
       unsigned a[4];
       if constexpr (kQueries) ldmatrix<4>(a, weights_of(step) + Rows128<64>::place(row + lane % 16, 2 * s + lane / 16));
       else
-        ldmatrix_trans<4>(
-            a, weights_of(step) + Rows128<64>::place(s * 16 + lane / 16 * 8 + lane % 8, row / kChunk + lane / 8 % 2));
+        ldmatrix_trans<4>(a,
+                          weights_of(step) + Rows128<64>::place(s * 16 + lane / 16 * 8 + lane % 8, row / kChunk + lane / 8 % 2));
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const Vec<float, 2> pair = unpack<T>(a[i]);
-        weights[2 * s + i / 2][i % 2 * 2] = pair[0], weights[2 * s + i / 2][i % 2 * 2 + 1] = pair[1];
+        weights[2 * s + i / 2][i % 2 * 2] = pair[0];
+        weights[2 * s + i / 2][i % 2 * 2 + 1] = pair[1];
       }
     }
     const auto counted = [&](int half, int column) {
@@ -226,7 +223,7 @@ __global__ void __launch_bounds__(kFmaThreads)
   const int first = r.first, end = r.end;
   const auto& other = kOf == Of::dq ? p.k : kOf == Of::dk ? p.q : p.d_o;
   const int thread = linear_thread(), y = thread / kAcross * kPart, x = thread % kAcross * kPart;
-  float* const weights = shared_memory<float>();                                // [kSlab][kPitch]
+  float* const weights = shared_memory<float>();                               // [kSlab][kPitch]
   float* const values = shared_memory<float>(kSlab * kPitch * sizeof(float));  // [kSlab][kSide]
 
   float sum[kPart][kPart] = {};
@@ -240,8 +237,7 @@ __global__ void __launch_bounds__(kFmaThreads)
       }
       for (int i = thread; i < kSide * kSlab; i += kFmaThreads) {
         const int column = at + i / kSide, channel = first_channel + i % kSide;
-        st(values + i,
-           column < end && channel < p.dim ? ld(other.row(r.batch, kQueries ? r.kv : head, column) + channel) : 0.0f);
+        st(values + i, column < end && channel < p.dim ? ld(other.row(r.batch, kQueries ? r.kv : head, column) + channel) : 0.0f);
       }
       sync_block();
       for (int column = 0; column < kSlab && at + column < end; ++column) {

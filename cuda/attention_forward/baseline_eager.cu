@@ -65,8 +65,7 @@ void run(const attention_forward::Args& a, const Launch& l) {
   const Plan p = plan(a, l.workspace);
   const Launch library{.stream = l.stream, .workspace = p.rest};
   vendor::cublaslt::run(p.of_keys, library);
-  if (a.mask != Mask::none)
-    run_mask_scores(p.scores, a.mask == Mask::causal ? a.k.shape[1] - a.q.shape[1] : 0, l.stream);
+  if (a.mask != Mask::none) run_mask_scores(p.scores, a.mask == Mask::causal ? a.k.shape[1] - a.q.shape[1] : 0, l.stream);
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     Problem<T> all = problem<T>(a);
     all.above = all.keys;  // hidden keys are -inf

@@ -34,8 +34,8 @@ template <class T, class Mma, int kDim, int kTilesM, int kKeys, bool kGeneral = 
 struct Flash {
   using Tile = Rows128<kDim>;
   static constexpr int kQueries = kTilesM * 16;
-  float o[kTilesM][kDim / 8][4];            // not yet divided by the sum
-  float max[kTilesM][2], sum[kTilesM][2];   // rows g and g + 8: the maximum of unscaled scores; the sum of this lane's columns
+  float o[kTilesM][kDim / 8][4];           // not yet divided by the sum
+  float max[kTilesM][2], sum[kTilesM][2];  // rows g and g + 8: the maximum of unscaled scores; the sum of this lane's columns
   using Scores = float[kTilesM][kKeys / 8][4];
 
   __device__ void start() {
@@ -46,7 +46,10 @@ struct Flash {
 #pragma unroll
         for (int e = 0; e < 4; ++e) o[i][n][e] = 0;
 #pragma unroll
-      for (int h = 0; h < 2; ++h) max[i][h] = -INFINITY, sum[i][h] = 0;
+      for (int h = 0; h < 2; ++h) {
+        max[i][h] = -INFINITY;
+        sum[i][h] = 0;
+      }
     }
   }
 
@@ -131,7 +134,10 @@ struct Flash {
         }
         sum[i][h] = fmaf(sum[i][h], shrink, total);
 #pragma unroll
-        for (int n = 0; n < kDim / 8; ++n) o[i][n][2 * h] *= shrink, o[i][n][2 * h + 1] *= shrink;
+        for (int n = 0; n < kDim / 8; ++n) {
+          o[i][n][2 * h] *= shrink;
+          o[i][n][2 * h + 1] *= shrink;
+        }
       }
   }
 

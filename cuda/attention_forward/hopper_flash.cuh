@@ -230,7 +230,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
                              const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap out, const Problem<T> all,
                              const Schedule schedule, const PackedOrder order) {
   if (threadIdx.x == 0) {
-    prefetch_map(q), prefetch_map(k), prefetch_map(v), prefetch_map(out);
+    prefetch_map(q);
+    prefetch_map(k);
+    prefetch_map(v);
+    prefetch_map(out);
     HopperBarriers<S>().init();
   }
   sync_block();

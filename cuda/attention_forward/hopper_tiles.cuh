@@ -57,14 +57,23 @@ template <class S>
 struct HopperBarriers {
   Barrier *q_full, *q_empty, *k_full, *k_empty, *v_full, *v_empty;
   __device__ HopperBarriers() {
-    q_full = box_memory<Barrier>(S::kBarriersAt), q_empty = q_full + 2, k_full = q_empty + 2, k_empty = k_full + S::kStages;
-    v_full = k_empty + S::kStages, v_empty = v_full + S::kStages;
+    q_full = box_memory<Barrier>(S::kBarriersAt);
+    q_empty = q_full + 2;
+    k_full = q_empty + 2;
+    k_empty = k_full + S::kStages;
+    v_full = k_empty + S::kStages;
+    v_empty = v_full + S::kStages;
   }
   __device__ void init() const {
-    for (int i = 0; i < 2; ++i) barrier_init(q_full + i, 1), barrier_init(q_empty + i, S::kGroups);
+    for (int i = 0; i < 2; ++i) {
+      barrier_init(q_full + i, 1);
+      barrier_init(q_empty + i, S::kGroups);
+    }
     for (int i = 0; i < S::kStages; ++i) {
-      barrier_init(k_full + i, 1), barrier_init(k_empty + i, S::kGroups);
-      barrier_init(v_full + i, 1), barrier_init(v_empty + i, S::kGroups);
+      barrier_init(k_full + i, 1);
+      barrier_init(k_empty + i, S::kGroups);
+      barrier_init(v_full + i, 1);
+      barrier_init(v_empty + i, S::kGroups);
     }
     barriers_ready();
   }
@@ -94,7 +103,8 @@ __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule
   const bool packed = S::kPacked && all.q_starts != nullptr, differ = all.masked();
   // Note: with packed sequences first < tiles always.  With `packed ||` in its place nvcc 13 no longer knows that the stages of
   // rings are the same in a whole warp, and moves each descriptor of a product to a uniform register.
-  const int tiles = packed ? 1 : schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x), step = packed ? 0 : blocks;
+  const int tiles = packed ? 1 : schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x),
+            step = packed ? 0 : blocks;
   const int last_group = schedule.last_group();
   for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += step) {
     const int i = first + place;
@@ -108,13 +118,17 @@ __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule
     if (packed) {
       PackedTile taken;
       if (!next(taken)) return;
-      p.select(taken.sequence), t.head = taken.head, tile = taken.tile;
-      t.q_row = ld(p.q_starts + p.sequence), t.k_row = ld(p.k_starts + p.sequence);
+      p.select(taken.sequence);
+      t.head = taken.head;
+      tile = taken.tile;
+      t.q_row = ld(p.q_starts + p.sequence);
+      t.k_row = ld(p.k_starts + p.sequence);
       t.values = all.batches * all.keys - t.k_row;
     } else {
       const QueryTile work = query_tile(schedule, i);
       tile = differ && (last_group - work.group) % 2 != 0 ? schedule.tiles - 1 - work.tile : work.tile;
-      t.batch = work.batch, t.head = work.head;
+      t.batch = work.batch;
+      t.head = work.head;
     }
     set_tile<S>(t, p, tile);
     f(p, t);
@@ -131,7 +145,10 @@ __device__ inline void pass_tile(const HopperTile& t, hopper_gemm::Turn<2>& of_q
     barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
     if (lead) barrier_arrive(barriers.k_empty + of_k.stage);
     of_k.next();
-    if (block < t.end - 1) sync_named(1 + me, 256), arrive_named(1 + (me + 1) % S::kGroups, 256);
+    if (block < t.end - 1) {
+      sync_named(1 + me, 256);
+      arrive_named(1 + (me + 1) % S::kGroups, 256);
+    }
     barrier_wait(barriers.v_full + of_v.stage, of_v.phase);
     if (lead) barrier_arrive(barriers.v_empty + of_v.stage);
     of_v.next();
@@ -170,8 +187,7 @@ __device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const 
     const auto copy_k = [&](int block) { copy_block(S::kKAt, k, barriers.k_full, barriers.k_empty, of_k, block); };
     const auto copy_v = [&](int block) { copy_block(S::kVAt, v, barriers.v_full, barriers.v_empty, of_v, block); };
     await_place();
-    if (t.end > t.begin)
-      copy(of_q.stage * S::kQ, S::kBoxQ, q, barriers.q_full + of_q.stage, t.q_row + t.first_query, t.head);
+    if (t.end > t.begin) copy(of_q.stage * S::kQ, S::kBoxQ, q, barriers.q_full + of_q.stage, t.q_row + t.first_query, t.head);
     else barrier_arrive(barriers.q_full + of_q.stage);
     of_q.next();
     if (t.end > t.begin) copy_k(t.end - 1);

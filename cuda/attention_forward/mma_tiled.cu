@@ -46,8 +46,10 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores, Turns turns) {
   using S = Sizes<kDim>;
   QueryTile work = query_tile(schedule, static_cast<int>(blockIdx.x));
-  if constexpr (kGeneral)
-    if (p.q_starts && (work.tile = p.take(work.tile, S::kQueries)) < 0) return;
+  if constexpr (kGeneral) {
+    if (p.q_starts) work.tile = p.take(work.tile, S::kQueries);
+    if (work.tile < 0) return;
+  }
   const int first_query = work.tile * S::kQueries;
   const T* const keys = p.k.of(work.batch, work.head / p.group);
   const T* const values = p.v.of(work.batch, work.head / p.group);
@@ -100,8 +102,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
 
     // V has arrived, and all warps are done with this K.
     cp_async_wait<0>();
-    if (masked && loader.template special<kKeys>(shared_memory<T>(S::kV)))
-      atomic_add(shared_memory<int>(S::kSpecial), 1);
+    if (masked && loader.template special<kKeys>(shared_memory<T>(S::kV))) atomic_add(shared_memory<int>(S::kSpecial), 1);
     sync_block();
     load_keys(tile + 1);
     if (!active) continue;

@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(kOrderThreads)
     for (int i = 0; i < all.batches; ++i) {
       const PackedOrder::Load other = ld(order.loads + i);
       const bool first = other.longest > mine.longest || (other.longest == mine.longest && i < s);
-      rank += first ? 1 : 0, before += first ? other.tiles : 0;
+      rank += first ? 1 : 0;
+      before += first ? other.tiles : 0;
     }
     st(order.entries + rank, PackedOrder::Entry{s, before});
     if (rank == all.batches - 1) st(order.entries + all.batches, PackedOrder::Entry{-1, before + mine.tiles});
@@ -80,7 +81,8 @@ class PackedTaker {
     if (rank_ == all.batches) return {-1, 0, 0};
     const PackedOrder::Entry entry = ld(order.entries + rank_);
     const int queries = ld(all.q_starts + entry.sequence + 1) - ld(all.q_starts + entry.sequence);
-    const int keys = ld(all.k_starts + entry.sequence + 1) - ld(all.k_starts + entry.sequence), tiles = (queries + size - 1) / size;
+    const int keys = ld(all.k_starts + entry.sequence + 1) - ld(all.k_starts + entry.sequence),
+              tiles = (queries + size - 1) / size;
     const int fit = static_cast<int>(head_tile::kTogetherBytes / (2 * sizeof(T))) / all.dim / (keys + 1) * all.group;
     const int most = fit < 1 || !all.masked() ? 1 : fit < all.heads ? fit : all.heads;
     const int groups = (all.heads + most - 1) / most, together = (all.heads + groups - 1) / groups;

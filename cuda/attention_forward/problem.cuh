@@ -27,12 +27,12 @@ template <class T>
 struct Problem {
   Heads<const T> q, k, v;
   Heads<T> o;
-  Heads<float> lse;  // [batch, heads, seq_q]
+  Heads<float> lse;                               // [batch, heads, seq_q]
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
-  int above;    // query i sees keys up to i + above; no mask: all keys
-  int below;    // and from i + below on; no window: all keys
-  float scale;  // applied to the scores
-  float cap;    // softcap: scores s become cap tanh(s / cap); 0: none
+  int above;                                      // query i sees keys up to i + above; no mask: all keys
+  int below;                                      // and from i + below on; no window: all keys
+  float scale;                                    // applied to the scores
+  float cap;                                      // softcap: scores s become cap tanh(s / cap); 0: none
   attention_forward::Mask mask;
   int window;  // 0: none
   Rope rope;
@@ -55,7 +55,8 @@ struct Problem {
   }
   constexpr void set_lengths(int all_queries, int all_keys) {
     using Mask = attention_forward::Mask;
-    queries = all_queries, keys = all_keys;
+    queries = all_queries;
+    keys = all_keys;
     const int place = mask == Mask::causal_top_left ? 0 : keys - queries;
     above = mask == Mask::none ? keys : place;
     below = window == 0 ? -queries : place + 1 - window;
@@ -65,7 +66,10 @@ struct Problem {
   __device__ void select(int s) {
     const int query = ld(q_starts + s), key = ld(k_starts + s);
     sequence = s;
-    q.data += query * q.seq, o.data += query * o.seq, k.data += key * k.seq, v.data += key * v.seq;
+    q.data += query * q.seq;
+    o.data += query * o.seq;
+    k.data += key * k.seq;
+    v.data += key * v.seq;
     set_lengths(ld(q_starts + s + 1) - query, ld(k_starts + s + 1) - key);
   }
   // Packed: selects the sequence that holds a tile, tiles of `size` queries being counted over all sequences.  Returns the tile's
@@ -132,13 +136,22 @@ Heads<T> heads_of(const Tensor& t) {
 template <class T>
 Problem<T> problem(const attention_forward::Args& a) {
   Problem<T> p{};
-  p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k), p.v = heads_of<const T>(a.v), p.o = heads_of<T>(a.o);
+  p.q = heads_of<const T>(a.q);
+  p.k = heads_of<const T>(a.k);
+  p.v = heads_of<const T>(a.v);
+  p.o = heads_of<T>(a.o);
   p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
-  p.batches = static_cast<int>(a.q.shape[0]), p.dim = static_cast<int>(a.q.shape[3]);
-  p.heads = static_cast<int>(a.q.shape[2]), p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
-  p.mask = a.mask, p.window = static_cast<int>(std::min(a.window, static_cast<double>(kMostExtent)));
+  p.batches = static_cast<int>(a.q.shape[0]);
+  p.dim = static_cast<int>(a.q.shape[3]);
+  p.heads = static_cast<int>(a.q.shape[2]);
+  p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
+  p.mask = a.mask;
+  p.window = static_cast<int>(std::min(a.window, static_cast<double>(kMostExtent)));
   p.set_lengths(static_cast<int>(a.q.shape[1]), static_cast<int>(a.k.shape[1]));
-  if (a.packed) p.q_starts = a.cu_seqlens_q.as<int>(), p.k_starts = a.cu_seqlens_k.as<int>();
+  if (a.packed) {
+    p.q_starts = a.cu_seqlens_q.as<int>();
+    p.k_starts = a.cu_seqlens_k.as<int>();
+  }
   p.lse_columns = p.queries;
   const std::int64_t rotary = a.rope.rotary(a.q.shape[3]);
   p.rope = {static_cast<int>(rotary), static_cast<int>(a.rope.offset), a.rope.pairs == AttentionRope::Pairs::interleaved,

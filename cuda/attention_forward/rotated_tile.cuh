@@ -46,8 +46,8 @@ inline Turns make_turns(const attention_forward::Args& a, const Rope& rope, cons
   const std::int64_t turns = (p.end - p.least) * pitch;
   Rotation* const table = static_cast<Rotation*>(l.workspace);
   if (turns > 0)
-    launch(attention_forward_rotation_table, {.grid = dim3(ceil_div(turns, kTableThreads)), .block = dim3(kTableThreads)}, l.stream, table,
-           rope, least, pitch, turns);
+    launch(attention_forward_rotation_table, {.grid = dim3(ceil_div(turns, kTableThreads)), .block = dim3(kTableThreads)},
+           l.stream, table, rope, least, pitch, turns);
   return {table, least, pitch};
 }
 
@@ -82,8 +82,12 @@ struct TileRotator {
           turn_chunks(tile + Tile::place(row, unit), tile + Tile::place(row, unit + half / kChunk), by + unit * kChunk);
         else turn_pair(element(tile, row, unit), element(tile, row, unit + half), ld(by + unit));
       }
-      n += rows_on, unit += units_on;
-      if (unit >= units) unit -= units, ++n;
+      n += rows_on;
+      unit += units_on;
+      if (unit >= units) {
+        unit -= units;
+        ++n;
+      }
     }
   }
 
@@ -93,7 +97,8 @@ struct TileRotator {
   }
   __device__ static void turn_pair(T* one, T* other, const Rotation& by) {
     const Pair p = rotated(by, to_float(ld(one)), to_float(ld(other)));
-    st(one, from_float<T>(p.a)), st(other, from_float<T>(p.b));
+    st(one, from_float<T>(p.a));
+    st(other, from_float<T>(p.b));
   }
   __device__ static void turn_chunks(T* one, T* other, const Rotation* by) {
     Chunk a = ld(reinterpret_cast<const Chunk*>(one)), b = ld(reinterpret_cast<const Chunk*>(other));
@@ -103,10 +108,12 @@ struct TileRotator {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const Pair p = rotated({t[2 * e], t[2 * e + 1]}, to_float(a[j + e]), to_float(b[j + e]));
-        a[j + e] = from_float<T>(p.a), b[j + e] = from_float<T>(p.b);
+        a[j + e] = from_float<T>(p.a);
+        b[j + e] = from_float<T>(p.b);
       }
     }
-    st(reinterpret_cast<Chunk*>(one), a), st(reinterpret_cast<Chunk*>(other), b);
+    st(reinterpret_cast<Chunk*>(one), a);
+    st(reinterpret_cast<Chunk*>(other), b);
   }
   __device__ void turn_neighbours(T* tile, int row, int chunk, const Rotation* by) const {
     Chunk* const at = reinterpret_cast<Chunk*>(tile + Tile::place(row, chunk));
@@ -118,7 +125,10 @@ struct TileRotator {
       for (int e = 0; e < 2; ++e) {
         const int i = 2 * (j + e);
         const Pair p = rotated({t[2 * e], t[2 * e + 1]}, to_float(x[i]), to_float(x[i + 1]));
-        if (chunk * 4 + j + e < half) x[i] = from_float<T>(p.a), x[i + 1] = from_float<T>(p.b);
+        if (chunk * 4 + j + e < half) {
+          x[i] = from_float<T>(p.a);
+          x[i + 1] = from_float<T>(p.b);
+        }
       }
     }
     st(at, x);

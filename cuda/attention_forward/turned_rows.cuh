@@ -70,7 +70,8 @@ attention_forward::Args turned(const attention_forward::Args& a, const Launch& l
   const Turns turns = make_turns(a, p.rope, l);
   attention_forward::Args b = a;
   unsigned char* const room = static_cast<unsigned char*>(l.workspace) + whole_pieces(turns_bytes(a));
-  b.q.data = room, b.k.data = room + whole_pieces(static_cast<std::size_t>(a.q.bytes()));
+  b.q.data = room;
+  b.k.data = room + whole_pieces(static_cast<std::size_t>(a.q.bytes()));
   for (Tensor* t : {&b.q, &b.k}) t->stride = {t->shape[1] * t->shape[2] * t->shape[3], t->shape[2] * t->shape[3], t->shape[3], 1};
   const std::int64_t q_rows = a.q.shape[0] * a.q.shape[1], k_rows = a.k.shape[0] * a.k.shape[1];
   launch(attention_forward_turn_rows<T>, {.grid = dim3(static_cast<unsigned>(q_rows + k_rows)), .block = dim3(kTurnThreads)},

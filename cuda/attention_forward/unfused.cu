@@ -9,7 +9,7 @@
 
 namespace assay::ROOM(attention_forward, unfused) {
 
-inline constexpr int kTile = 128;             // queries and keys of a tile of scores
+inline constexpr int kTile = 128;                                        // queries and keys of a tile of scores
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kKeys = 64;  // P V in 16 bits
 inline constexpr int kSide = 64, kSlab = 32, kPart = 4, kFmaThreads = (kSide / kPart) * (kSide / kPart);  // P V in f32
 
@@ -120,7 +120,8 @@ __global__ void __launch_bounds__(kThreads)
         for (int n = 0; n < kKeys / 8; ++n) {
           const bool there = query < p.queries && first + n * 8 < scores.pitch;
           const auto pair = unpack<T>(there ? ld(reinterpret_cast<const unsigned*>(row + first + n * 8)) : 0u);
-          weights[i][n][2 * h] = pair[0], weights[i][n][2 * h + 1] = pair[1];
+          weights[i][n][2 * h] = pair[0];
+          weights[i][n][2 * h + 1] = pair[1];
         }
       }
     if (tile >= whole && ld(special + tile % 2)) flash.add_visible_values(weights, v, p, warp_query, tile * kKeys);
@@ -177,8 +178,7 @@ __global__ void __launch_bounds__(kFmaThreads)
     const bool none = ld(p.lse.of(batch, head) + query * p.lse.seq) == -INFINITY;  // all weights are 0, but 0 times NaN is NaN
 #pragma unroll
     for (int j = 0; j < kPart; ++j)
-      if (first_channel + x + j < p.dim)
-        st(p.o.of(batch, head) + query * p.o.seq + first_channel + x + j, none ? 0.0f : o[i][j]);
+      if (first_channel + x + j < p.dim) st(p.o.of(batch, head) + query * p.o.seq + first_channel + x + j, none ? 0.0f : o[i][j]);
   }
 }
 

@@ -80,7 +80,7 @@ __device__ inline void load_tile(T* tile, const T* rows, std::int64_t stride, in
 // A lane's share of its warp's queries: rows lane/4 and lane/4 + 8 of each m16 tile.
 template <class S>
 struct Lane {
-  float s[S::kTilesM][kTilesN][4];  // unscaled scores of a tile; element e: row 8 (e/2), key 2 (lane % 4) + e % 2
+  float s[S::kTilesM][kTilesN][4];               // unscaled scores of a tile; element e: row 8 (e/2), key 2 (lane % 4) + e % 2
   float max[S::kTilesM][2], sum[S::kTilesM][2];  // so far; sum of exp((s - max) scale)
   int seen[S::kTilesM][2];                       // keys that are visible to the row
 };
@@ -265,7 +265,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm) attention_scores_mma_ti
   for (int t = 0; t < S::kTilesM; ++t)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      l.max[t][half] = -INFINITY, l.sum[t][half] = 0;
+      l.max[t][half] = -INFINITY;
+      l.sum[t][half] = 0;
       l.seen[t][half] = static_cast<int>(m.visible(mine + t * 16 + half * 8 + lane_id() / 4));
     }
 

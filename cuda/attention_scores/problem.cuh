@@ -50,7 +50,9 @@ Problem<T> problem(const attention_scores::Args& a) {
           static_cast<int>(a.q.shape[2] / a.k.shape[2]),
           static_cast<int>(a.q.shape[3]),
           static_cast<float>(a.scale_used()),
-          a.mask == Mask::none ? seq_k : a.mask == Mask::causal ? seq_k - seq_q : 0};
+          a.mask == Mask::none     ? seq_k
+          : a.mask == Mask::causal ? seq_k - seq_q
+                                   : 0};
 }
 
 // The query that a row of P belongs to.

@@ -47,11 +47,26 @@ __device__ __forceinline__ T from_float(float v) {
 namespace detail {
 template <int Bytes>
 struct Raw;
-template <> struct Raw<1> { using type = unsigned char; };
-template <> struct Raw<2> { using type = unsigned short; };
-template <> struct Raw<4> { using type = unsigned; };
-template <> struct Raw<8> { using type = uint2; };
-template <> struct Raw<16> { using type = uint4; };
+template <>
+struct Raw<1> {
+  using type = unsigned char;
+};
+template <>
+struct Raw<2> {
+  using type = unsigned short;
+};
+template <>
+struct Raw<4> {
+  using type = unsigned;
+};
+template <>
+struct Raw<8> {
+  using type = uint2;
+};
+template <>
+struct Raw<16> {
+  using type = uint4;
+};
 template <class T>
 using raw_t = typename Raw<sizeof(T)>::type;
 template <class To, class From>
@@ -200,8 +215,11 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
         early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         early.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t all{};
-        all.gridDim = config.grid, all.blockDim = config.block, all.dynamicSmemBytes = config.shared_bytes;
-        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early,
+        all.gridDim = config.grid;
+        all.blockDim = config.block;
+        all.dynamicSmemBytes = config.shared_bytes;
+        all.stream = static_cast<cudaStream_t>(stream);
+        all.attrs = &early;
         all.numAttrs = config.dependent && launches_overlap() ? 1 : 0;
         check(cudaLaunchKernelExC(&all, reinterpret_cast<const void*>(kernel), pointers), "launch");
       },

@@ -96,7 +96,10 @@ __device__ inline void multiply(const Operand<T>& a, const Operand<T>& b, std::i
         const auto va = ld(reinterpret_cast<const Vec<float, kHalf>*>(tile + kk * kPitch + row_of(half * kHalf)));
         const auto vb = ld(reinterpret_cast<const Vec<float, kHalf>*>(tile + (kK + kk) * kPitch + column_of(half * kHalf)));
 #pragma unroll
-        for (int i = 0; i < kHalf; ++i) x[half * kHalf + i] = va[i], y[half * kHalf + i] = vb[i];
+        for (int i = 0; i < kHalf; ++i) {
+          x[half * kHalf + i] = va[i];
+          y[half * kHalf + i] = vb[i];
+        }
       }
 #pragma unroll
       for (int i = 0; i < kSide; ++i)

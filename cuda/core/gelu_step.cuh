@@ -16,8 +16,7 @@ struct Gelu {
 inline void gelu_step(const Tensor& z, const Tensor& y, Activation form, void* stream) {
   with_type(y.dtype, [&]<class T>(Type<T>) {
     with_gelu(form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      pointwise::unary<T>({z.as<T>(), z.stride[0]}, y.as<T>(), y.stride[0], y.shape[0], y.shape[1], Gelu<kForm>{},
-                          stream);
+      pointwise::unary<T>({z.as<T>(), z.stride[0]}, y.as<T>(), y.stride[0], y.shape[0], y.shape[1], Gelu<kForm>{}, stream);
     });
   });
 }

@@ -14,9 +14,7 @@ inline constexpr int kAccess = 16, kChunk = 8;  // bytes and elements of a chunk
 template <int kDim>
 struct Rows128 {
   static constexpr int kPitch = (kDim + 63) / 64 * 64, kChunks = kDim / kChunk;
-  __device__ static int place(int row, int chunk) {
-    return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk;
-  }
+  __device__ static int place(int row, int chunk) { return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk; }
   // place(row + more, chunk) for a constant `more`.  The multiple of 8 rows in it becomes a constant offset.
   __device__ static int place(int row, int more, int chunk) { return place(row + more % 8, chunk) + more / 8 * 8 * kPitch; }
 };

@@ -113,8 +113,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto* const full = box_memory<Barrier>(S::kBarriersAt);
   auto* const empty = full + S::kStages;
   if (threadIdx.x == 0) {
-    prefetch_map(x), prefetch_map(w);
-    for (int s = 0; s < S::kStages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, 1);
+    prefetch_map(x);
+    prefetch_map(w);
+    for (int s = 0; s < S::kStages; ++s) {
+      barrier_init(full + s, 1);
+      barrier_init(empty + s, 1);
+    }
     barriers_ready();
   }
   sync_block();

@@ -41,7 +41,10 @@ inline int parts_of(std::int64_t features, std::int64_t channels) {
     const std::int64_t deep = ceil_div(stages, parts), waves = ceil_div(tiles * parts, kMultiprocessors);
     if (deep * (parts - 1) >= stages) continue;  // the last one would be empty
     const std::int64_t cost = (waves * deep + (parts > 1 ? kJoin : 0)) * kFeaturesAStage + (parts > 1 ? parts * features : 0);
-    if (cost < least) best = parts, least = cost;
+    if (cost < least) {
+      best = parts;
+      least = cost;
+    }
   }
   return static_cast<int>(best);
 }

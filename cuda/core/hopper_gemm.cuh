@@ -164,8 +164,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto* const empty = full + S::kStages;
   const int group = static_cast<int>(threadIdx.x) / kGroup, thread = static_cast<int>(threadIdx.x) % kGroup;
   if (threadIdx.x == 0) {
-    prefetch_map(a), prefetch_map(b);
-    for (int s = 0; s < S::kStages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, S::kTurns ? 1 : 2);
+    prefetch_map(a);
+    prefetch_map(b);
+    for (int s = 0; s < S::kStages; ++s) {
+      barrier_init(full + s, 1);
+      barrier_init(empty + s, S::kTurns ? 1 : 2);
+    }
     barriers_ready();
   }
   sync_block();

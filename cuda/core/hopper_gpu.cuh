@@ -45,16 +45,17 @@ TensorMap tensor_map(const T* data, const std::int64_t (&extents)[Rank], const s
   cuuint64_t of_extents[5] = {}, bytes[5] = {};
   cuuint32_t of_box[5] = {}, ones[5] = {1, 1, 1, 1, 1};
   for (int d = 0; d < Rank; ++d) {
-    of_extents[d] = static_cast<cuuint64_t>(extents[d]), of_box[d] = static_cast<cuuint32_t>(box[d]);
+    of_extents[d] = static_cast<cuuint64_t>(extents[d]);
+    of_box[d] = static_cast<cuuint32_t>(box[d]);
     if (d + 1 < Rank) bytes[d] = static_cast<cuuint64_t>(strides[d]) * sizeof(T);
   }
   constexpr CUtensorMapDataType kType = std::is_same_v<T, half>       ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                         : std::is_same_v<T, bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                                       : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   TensorMap m;
-  const CUresult status = encode(&m.map, kType, Rank, const_cast<T*>(data), of_extents, bytes, of_box, ones,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(swizzle),
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult status =
+      encode(&m.map, kType, Rank, const_cast<T*>(data), of_extents, bytes, of_box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             static_cast<CUtensorMapSwizzle>(swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS) throw std::invalid_argument("the driver refuses a tensor map: " + std::to_string(status));
   return m;
 }
@@ -82,8 +83,9 @@ __device__ __forceinline__ void barrier_arrive_expect(Barrier* b, int bytes) {
 }
 __device__ __forceinline__ void barrier_wait(Barrier* b, int parity) {
   ASSAY_SM90A(
-      "{\n.reg .pred over;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n@over bra DONE;\nbra AGAIN;\nDONE:\n}" ::"r"(
-          detail::shared_address(b)),
+      "{\n.reg .pred over;\n"
+      "AGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n@over bra DONE;\nbra AGAIN;\n"
+      "DONE:\n}" ::"r"(detail::shared_address(b)),
       "r"(parity)
       : "memory");
 }
@@ -94,8 +96,9 @@ __device__ __forceinline__ void prefetch_map(const TensorMap& map) {
 
 #define ASSAY_LOAD(rank, list) \
   "cp.async.bulk.tensor." rank ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" list "}], [%2];"
-#define ASSAY_COPY_BOX(rank, list, ...) \
-  ASSAY_SM90A(ASSAY_LOAD(rank, list)::"r"(detail::shared_address(shared)), "l"(&map), "r"(detail::shared_address(b)), __VA_ARGS__ \
+#define ASSAY_COPY_BOX(rank, list, ...)                                                                               \
+  ASSAY_SM90A(ASSAY_LOAD(rank, list)::"r"(detail::shared_address(shared)), "l"(&map), "r"(detail::shared_address(b)), \
+              __VA_ARGS__                                                                                             \
               : "memory")
 template <class T>
 __device__ __forceinline__ void copy_box(T* shared, const TensorMap& map, Barrier* b, int x) {
@@ -120,30 +123,30 @@ __device__ __forceinline__ void copy_box(T* shared, const TensorMap& map, Barrie
 #undef ASSAY_COPY_BOX
 #undef ASSAY_LOAD
 
-#define ASSAY_STORE(what, rank, list, ...)                                                                      \
+#define ASSAY_STORE(what, rank, list, ...)                                                                                 \
   ASSAY_SM90A("cp." what "async.bulk.tensor." rank ".global.shared::cta" ASSAY_HOW " [%0, {" list "}], [%1];" ::"l"(&map), \
-              "r"(detail::shared_address(shared)), __VA_ARGS__                                                   \
+              "r"(detail::shared_address(shared)), __VA_ARGS__                                                             \
               : "memory")
-#define ASSAY_STORES(word, what)                                                                             \
-  template <class T>                                                                                         \
-  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x) {                       \
-    ASSAY_STORE(what, "1d", "%2", "r"(x));                                                                   \
-  }                                                                                                          \
-  template <class T>                                                                                         \
-  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y) {                \
-    ASSAY_STORE(what, "2d", "%2, %3", "r"(x), "r"(y));                                                       \
-  }                                                                                                          \
-  template <class T>                                                                                         \
-  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y, int z) {         \
-    ASSAY_STORE(what, "3d", "%2, %3, %4", "r"(x), "r"(y), "r"(z));                                           \
-  }                                                                                                          \
-  template <class T>                                                                                         \
-  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y, int z, int u) {  \
-    ASSAY_STORE(what, "4d", "%2, %3, %4, %5", "r"(x), "r"(y), "r"(z), "r"(u));                               \
-  }                                                                                                          \
-  template <class T>                                                                                         \
+#define ASSAY_STORES(word, what)                                                                                   \
+  template <class T>                                                                                               \
+  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x) {                             \
+    ASSAY_STORE(what, "1d", "%2", "r"(x));                                                                         \
+  }                                                                                                                \
+  template <class T>                                                                                               \
+  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y) {                      \
+    ASSAY_STORE(what, "2d", "%2, %3", "r"(x), "r"(y));                                                             \
+  }                                                                                                                \
+  template <class T>                                                                                               \
+  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y, int z) {               \
+    ASSAY_STORE(what, "3d", "%2, %3, %4", "r"(x), "r"(y), "r"(z));                                                 \
+  }                                                                                                                \
+  template <class T>                                                                                               \
+  __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y, int z, int u) {        \
+    ASSAY_STORE(what, "4d", "%2, %3, %4, %5", "r"(x), "r"(y), "r"(z), "r"(u));                                     \
+  }                                                                                                                \
+  template <class T>                                                                                               \
   __device__ __forceinline__ void word(const TensorMap& map, const T* shared, int x, int y, int z, int u, int v) { \
-    ASSAY_STORE(what, "5d", "%2, %3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(u), "r"(v));                   \
+    ASSAY_STORE(what, "5d", "%2, %3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(u), "r"(v));                         \
   }
 #define ASSAY_HOW ".tile.bulk_group"
 ASSAY_STORES(store_box, "")

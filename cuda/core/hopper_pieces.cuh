@@ -88,7 +88,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int group = static_cast<int>(threadIdx.x) / kGroup, thread = static_cast<int>(threadIdx.x) % kGroup;
   if (threadIdx.x == 0) {
     auto* const barriers = box_memory<Barrier>(S::kBarrierAt);
-    prefetch_map(maps.a), prefetch_map(maps.b);
+    prefetch_map(maps.a);
+    prefetch_map(maps.b);
     for (int s = 0; s < 2 * S::kStages; ++s) barrier_init(barriers + s, 1);
     barriers_ready();
   }

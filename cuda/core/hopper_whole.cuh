@@ -34,7 +34,10 @@ struct Work {
 struct Turn {
   int stage = 0, phase = 0;
   __device__ void next(const Work& work) {
-    if (++stage == work.stages) stage = 0, phase ^= 1;
+    if (++stage == work.stages) {
+      stage = 0;
+      phase ^= 1;
+    }
   }
 };
 
@@ -97,8 +100,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto* const full = box_memory<Barrier>(kRing);
   auto* const empty = full + kMostStages;
   if (threadIdx.x == 0) {
-    prefetch_map(x), prefetch_map(w);
-    for (int s = 0; s < work.stages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, 1);
+    prefetch_map(x);
+    prefetch_map(w);
+    for (int s = 0; s < work.stages; ++s) {
+      barrier_init(full + s, 1);
+      barrier_init(empty + s, 1);
+    }
     barriers_ready();
   }
   sync_block();

@@ -31,8 +31,8 @@ struct Cut {
 };
 
 // About how long the busiest multiprocessor takes, in the time of a feature; a tile costs that of 8 more.  Measured on an H200
-// with 1, 16 and 64 tokens over 18 shapes, each width up to 64 by itself, and all widths over 7 of 1 and 64: what it chooses takes
-// at most 2 % longer than the best one.
+// with 1, 16 and 64 tokens over 18 shapes, each width up to 64 by itself, and all widths over 7 of 1 and 64: what it chooses
+// takes at most 2 % longer than the best one.
 template <class S>
 std::int64_t cost(std::int64_t features) {
   return ceil_div(ceil_div(features, S::kN), multiprocessors()) * (S::kN + 8);

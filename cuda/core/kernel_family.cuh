@@ -16,7 +16,7 @@
   KERNEL(op) = family##_traits<Steps>(__VA_ARGS__)
 
 // The same for a variant that declares numerics of its own.
-#define KERNEL_DECLARING(op, family, Steps, numerics_of_it, ...)               \
+#define KERNEL_DECLARING(op, family, Steps, numerics_of_it, ...)              \
   void run(const op::Args& a, const Launch& l) { run_##family<Steps>(a, l); } \
   KERNEL(op) = declaring(family##_traits<Steps>(__VA_ARGS__), numerics_of_it)
 

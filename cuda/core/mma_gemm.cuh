@@ -13,9 +13,9 @@ namespace assay::ASSAY_FLAVOUR::mma_gemm {
 inline constexpr int kM = 128, kN = 128, kK = 64, kStages = 3;
 inline constexpr int kWarpM = 64, kWarpN = 64, kThreads = kM / kWarpM * (kN / kWarpN) * kWarp, kBlocksAnSm = 2;
 inline constexpr int kTilesM = kWarpM / 16, kTilesN = kWarpN / 8;
-inline constexpr int kAccess = 16;                        // bytes of a chunk: what one cp.async or one lane of ldmatrix moves
+inline constexpr int kAccess = 16;  // bytes of a chunk: what one cp.async or one lane of ldmatrix moves
 inline constexpr int kChunk = kAccess / 2, kChunks = kK / kChunk;  // elements of a chunk; chunks of a tile's row
-inline constexpr int kRowsAtOnce = kThreads / kChunks;    // tile rows that the block loads side by side
+inline constexpr int kRowsAtOnce = kThreads / kChunks;             // tile rows that the block loads side by side
 inline constexpr int kStageElements = (kM + kN) * kK;
 inline constexpr std::size_t kSharedBytes = std::size_t{kStages} * kStageElements * 2;
 
@@ -86,8 +86,7 @@ struct Fragments {
   __device__ void load(const T* a_tile, const T* b_tile, int step) {
     const int lane = lane_id();
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-      ldmatrix<4>(a[i], a_tile + swizzled(warp_row() + i * 16 + lane % 16, 2 * step + lane / 16));
+    for (int i = 0; i < kTilesM; ++i) ldmatrix<4>(a[i], a_tile + swizzled(warp_row() + i * 16 + lane % 16, 2 * step + lane / 16));
 #pragma unroll
     for (int j = 0; j < kTilesN / 2; ++j)
       ldmatrix<4>(b[j], b_tile + swizzled(warp_column() + j * 16 + lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2));
@@ -150,8 +149,8 @@ __device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, 
 }
 // The form of a scale_b, which changes nothing here.  For one that scales, see mma_gamma.cuh.
 struct NoScale {
-  __device__ void load(int /*stage*/, std::int64_t /*k*/) const {}    // copies the factors of channels from k on, with the tiles
-  __device__ void fetch(int /*stage*/, int /*step*/) const {}         // loads 16 channels' factors, with their fragments
+  __device__ void load(int /*stage*/, std::int64_t /*k*/) const {}  // copies the factors of channels from k on, with the tiles
+  __device__ void fetch(int /*stage*/, int /*step*/) const {}       // loads 16 channels' factors, with their fragments
   template <class F>
   __device__ void apply(F& /*fragments*/, int /*step*/) const {}
 };

@@ -17,12 +17,13 @@ namespace assay::on_gpu {
 template <class T>
 inline constexpr bool is_16_bit = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-#define ASSAY_MMA_16(format)                                                                                                \
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." format "." format ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "     \
-               "{%0,%1,%2,%3};"                                                                                             \
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                              \
+#define ASSAY_MMA_16(format)                                              \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." format "." format \
+               ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "             \
+               "{%0,%1,%2,%3};"                                           \
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])           \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
-#define ASSAY_MMA_8(format)                                                                                                 \
+#define ASSAY_MMA_8(format)                                                                                                  \
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32." format "." format ".f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" \
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                              \
                : "r"(a[0]), "r"(a[1]), "r"(b[0]))
@@ -46,21 +47,21 @@ namespace detail {
 __device__ __forceinline__ unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 }  // namespace detail
 
-#define ASSAY_LDMATRIX(trans)                                                                                               \
-  static_assert(sizeof(T) == 2 && (N == 1 || N == 2 || N == 4));                                                            \
-  const unsigned at = detail::shared_address(row);                                                                          \
-  if constexpr (N == 1) {                                                                                                   \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(at) : "memory");         \
-  } else if constexpr (N == 2) {                                                                                            \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0,%1}, [%2];"                                         \
-                 : "=r"(r[0]), "=r"(r[1])                                                                                   \
-                 : "r"(at)                                                                                                  \
-                 : "memory");                                                                                               \
-  } else {                                                                                                                  \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0,%1,%2,%3}, [%4];"                                   \
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                                                           \
-                 : "r"(at)                                                                                                  \
-                 : "memory");                                                                                               \
+#define ASSAY_LDMATRIX(trans)                                                                                        \
+  static_assert(sizeof(T) == 2 && (N == 1 || N == 2 || N == 4));                                                     \
+  const unsigned at = detail::shared_address(row);                                                                   \
+  if constexpr (N == 1) {                                                                                            \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(at) : "memory"); \
+  } else if constexpr (N == 2) {                                                                                     \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0,%1}, [%2];"                                  \
+                 : "=r"(r[0]), "=r"(r[1])                                                                            \
+                 : "r"(at)                                                                                           \
+                 : "memory");                                                                                        \
+  } else {                                                                                                           \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0,%1,%2,%3}, [%4];"                            \
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                                                    \
+                 : "r"(at)                                                                                           \
+                 : "memory");                                                                                        \
   }
 template <int N, class T>
 __device__ __forceinline__ void ldmatrix(unsigned (&r)[N], const T* row) {
@@ -113,8 +114,7 @@ __device__ __forceinline__ unsigned multiply_packed(unsigned a, unsigned b) {
   static_assert(is_16_bit<T>);
   if constexpr (std::is_same_v<T, half>)
     return detail::bits<unsigned>(__hmul2_rn(detail::bits<__half2>(a), detail::bits<__half2>(b)));
-  else
-    return detail::bits<unsigned>(__hmul2_rn(detail::bits<__nv_bfloat162>(a), detail::bits<__nv_bfloat162>(b)));
+  else return detail::bits<unsigned>(__hmul2_rn(detail::bits<__nv_bfloat162>(a), detail::bits<__nv_bfloat162>(b)));
 }
 
 __device__ __forceinline__ float exp2_approx(float v) {

@@ -56,9 +56,8 @@ inline void run(const Tensor& x, const Tensor& w, const Tensor& bias, const Tens
   const std::int64_t tiles = ceil_div(y.shape[0], kM) * ceil_div(y.shape[1], kN), inner = x.shape[1];
   if (tiles == 0) return;
   if (x.dtype == f32) {
-    launch(product_fma<float>,
-           {.grid = dim3(tiles), .block = dim3(fma_gemm::kThreads), .shared_bytes = fma_gemm::kSharedBytes}, stream,
-           fma_gemm::operand<float>(x), fma_gemm::operand<float>(w), bias.as<float>(), y.as<float>(), y.stride[0], inner);
+    launch(product_fma<float>, {.grid = dim3(tiles), .block = dim3(fma_gemm::kThreads), .shared_bytes = fma_gemm::kSharedBytes},
+           stream, fma_gemm::operand<float>(x), fma_gemm::operand<float>(w), bias.as<float>(), y.as<float>(), y.stride[0], inner);
     return;
   }
   const bool wide = x.rows_aligned(mma_gemm::kAccess) && w.rows_aligned(mma_gemm::kAccess);

@@ -18,7 +18,8 @@ struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
   static constexpr bool kCentres = requires(const Args& a) { a.beta; };
   static constexpr bool kAddsBefore = requires(const Args& a) { a.s; };
-  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; } && !kAddsBefore;
+  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; }
+  &&!kAddsBefore;
   using Element = T;
   const T* x;         // [rows, cols], rows x_stride elements apart
   const T* residual;  // [rows, cols], or null
@@ -48,8 +49,14 @@ Matrices<T, Args> matrices(const Args& a) {
       .epsilon = static_cast<float>(a.epsilon)};
   if constexpr (M::kScales) m.gamma = a.gamma.template as<T>();
   if constexpr (M::kCentres) m.beta = a.beta.template as<T>();
-  if constexpr (requires { a.residual; }) m.residual = a.residual.template as<T>(), m.residual_stride = a.residual.stride[0];
-  if constexpr (M::kAddsBefore) m.s = a.s.template as<T>(), m.s_stride = a.s.stride[0];
+  if constexpr (requires { a.residual; }) {
+    m.residual = a.residual.template as<T>();
+    m.residual_stride = a.residual.stride[0];
+  }
+  if constexpr (M::kAddsBefore) {
+    m.s = a.s.template as<T>();
+    m.s_stride = a.s.stride[0];
+  }
   return m;
 }
 
@@ -311,7 +318,7 @@ inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
 inline constexpr int kBlockPacks = N == 1 ? 16 : 4;  // of a thread
 template <int N>
-inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads<N>;  // columns
+inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N>* kMostThreads<N>;  // columns
 template <int N>
 int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);

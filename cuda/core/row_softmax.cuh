@@ -171,7 +171,7 @@ inline constexpr int kBatch = 32;
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
-inline constexpr std::int64_t kMostHeld = kBatch * kMostThreads<N>;
+inline constexpr std::int64_t kMostHeld = kBatch* kMostThreads<N>;
 template <int N>
 int threads_for(std::int64_t cols) {
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(ceil_div(cols, kBatch * kWarp), 1, kMostThreads<N> / kWarp));

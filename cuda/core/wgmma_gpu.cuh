@@ -97,32 +97,34 @@ struct Wgmma;
 #define TEXT_256 TEXT_248 ", %124, %125, %126, %127"
 #define LIST_256 LIST_248, "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
 
-#define SHARED_A(n, k, format, a, b, p, majors, ...)                                                                          \
-  ASSAY_SM90A("{\n.reg .pred p;\nsetp.ne.b32 p, %" #p ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n k ".f32." format "." format   \
-              " {" TEXT_##n "}, %" #a ", %" #b ", p, 1, 1" majors ";\n}"                                                        \
-              : LIST_##n : "l"(of_a), "l"(of_b), "r"(static_cast<int>(keep)) __VA_ARGS__)
-#define REGISTERS_A(n, k, format, a0, a1, a2, a3, b, p, majors, ...)                                                          \
-  ASSAY_SM90A("{\n.reg .pred p;\nsetp.ne.b32 p, %" #p ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n k ".f32." format "." format   \
-              " {" TEXT_##n "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b ", p, 1, 1" majors ";\n}"                       \
-              : LIST_##n : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(of_b), "r"(static_cast<int>(keep)) __VA_ARGS__)
-#define WGMMA(n, r0, r1, r2, r3, r4, r5, r6)                                                                                 \
-  template <>                                                                                                                \
-  struct Wgmma<n> {                                                                                                          \
-    template <class T, bool kA, bool kB>                                                                                     \
-    __device__ static __forceinline__ void run(float (&d)[n / 2], std::uint64_t of_a, std::uint64_t of_b, bool keep) {       \
-      if constexpr (std::is_same_v<T, half>)                                                                                 \
-        SHARED_A(n, "k16", "f16", r0, r1, r2, ", %" #r3 ", %" #r4, , "n"(int{kA}), "n"(int{kB}));                            \
-      else if constexpr (std::is_same_v<T, bfloat16>)                                                                        \
-        SHARED_A(n, "k16", "bf16", r0, r1, r2, ", %" #r3 ", %" #r4, , "n"(int{kA}), "n"(int{kB}));                           \
-      else SHARED_A(n, "k8", "tf32", r0, r1, r2, "");                                                                        \
-    }                                                                                                                        \
-    template <class T, bool kB>                                                                                              \
-    __device__ static __forceinline__ void run(float (&d)[n / 2], const unsigned (&a)[4], std::uint64_t of_b, bool keep) {   \
+#define SHARED_A(n, k, format, a, b, p, majors, ...)                                                                           \
+  ASSAY_SM90A("{\n.reg .pred p;\nsetp.ne.b32 p, %" #p ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n k ".f32." format "." format \
+              " {" TEXT_##n "}, %" #a ", %" #b ", p, 1, 1" majors ";\n}"                                                       \
+              : LIST_##n                                                                                                       \
+              : "l"(of_a), "l"(of_b), "r"(static_cast<int>(keep))__VA_ARGS__)
+#define REGISTERS_A(n, k, format, a0, a1, a2, a3, b, p, majors, ...)                                                           \
+  ASSAY_SM90A("{\n.reg .pred p;\nsetp.ne.b32 p, %" #p ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n k ".f32." format "." format \
+              " {" TEXT_##n "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b ", p, 1, 1" majors ";\n}"                      \
+              : LIST_##n                                                                                                       \
+              : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(of_b), "r"(static_cast<int>(keep))__VA_ARGS__)
+#define WGMMA(n, r0, r1, r2, r3, r4, r5, r6)                                                                                  \
+  template <>                                                                                                                 \
+  struct Wgmma<n> {                                                                                                           \
+    template <class T, bool kA, bool kB>                                                                                      \
+    __device__ static __forceinline__ void run(float (&d)[n / 2], std::uint64_t of_a, std::uint64_t of_b, bool keep) {        \
+      if constexpr (std::is_same_v<T, half>)                                                                                  \
+        SHARED_A(n, "k16", "f16", r0, r1, r2, ", %" #r3 ", %" #r4, , "n"(int{kA}), "n"(int{kB}));                             \
+      else if constexpr (std::is_same_v<T, bfloat16>)                                                                         \
+        SHARED_A(n, "k16", "bf16", r0, r1, r2, ", %" #r3 ", %" #r4, , "n"(int{kA}), "n"(int{kB}));                            \
+      else SHARED_A(n, "k8", "tf32", r0, r1, r2, "");                                                                         \
+    }                                                                                                                         \
+    template <class T, bool kB>                                                                                               \
+    __device__ static __forceinline__ void run(float (&d)[n / 2], const unsigned (&a)[4], std::uint64_t of_b, bool keep) {    \
       if constexpr (std::is_same_v<T, half>) REGISTERS_A(n, "k16", "f16", r0, r1, r2, r3, r4, r5, ", %" #r6, , "n"(int{kB})); \
-      else if constexpr (std::is_same_v<T, bfloat16>)                                                                        \
-        REGISTERS_A(n, "k16", "bf16", r0, r1, r2, r3, r4, r5, ", %" #r6, , "n"(int{kB}));                                    \
-      else REGISTERS_A(n, "k8", "tf32", r0, r1, r2, r3, r4, r5, "");                                                         \
-    }                                                                                                                        \
+      else if constexpr (std::is_same_v<T, bfloat16>)                                                                         \
+        REGISTERS_A(n, "k16", "bf16", r0, r1, r2, r3, r4, r5, ", %" #r6, , "n"(int{kB}));                                     \
+      else REGISTERS_A(n, "k8", "tf32", r0, r1, r2, r3, r4, r5, "");                                                          \
+    }                                                                                                                         \
   };
 
 WGMMA(8, 4, 5, 6, 7, 8, 9, 10)

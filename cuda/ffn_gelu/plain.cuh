@@ -19,7 +19,8 @@ __global__ void ffn_gelu_plain(const X* x, const T* w, const T* bias, Y* y, Shap
   const std::int64_t token = blockIdx.x / s.blocks_across * kPlainTokens + threadIdx.y;
   const std::int64_t o = blockIdx.x % s.blocks_across * kPlainOut + threadIdx.x;
   if (token >= s.tokens || o >= s.out) return;
-  x += token * s.x_stride, w += o * s.w_stride;
+  x += token * s.x_stride;
+  w += o * s.w_stride;
   float sum = 0;
   for (std::int64_t i = 0; i < s.inner; ++i) sum = fmaf(to_float(ld(x + i)), to_float(ld(w + i)), sum);
   st(y + token * s.y_stride + o, from_float<Y>(f(sum, bias != nullptr ? to_float(ld(bias + o)) : 0.0f)));
@@ -42,8 +43,8 @@ void run_plain(const ffn_gelu::Args& a, const Launch& l, std::int64_t units, F f
   const Shape second{tokens, hidden, units, ffn, a.w2.stride[0], a.y.stride[0], ceil_div(hidden, kPlainOut)};
   const auto grid = [&](const Shape& s) { return dim3(ceil_div(tokens, kPlainTokens) * s.blocks_across); };
   const dim3 block(kPlainOut, kPlainTokens);
-  launch(ffn_gelu_plain<T, T, float, F>, {.grid = grid(first), .block = block}, l.stream, a.x.as<T>(), a.w1.as<T>(),
-         a.b1.as<T>(), h, first, f);
+  launch(ffn_gelu_plain<T, T, float, F>, {.grid = grid(first), .block = block}, l.stream, a.x.as<T>(), a.w1.as<T>(), a.b1.as<T>(),
+         h, first, f);
   launch(ffn_gelu_plain<float, T, T, G>, {.grid = grid(second), .block = block}, l.stream, h, a.w2.as<T>(), a.b2.as<T>(),
          a.y.as<T>(), second, g);
 }

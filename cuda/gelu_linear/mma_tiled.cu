@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
   float offset[kChunk];
 #pragma unroll
   for (int j = 0; j < kChunk; ++j) offset[j] = bias != nullptr && first + j < y.columns ? to_float(ld(bias + first + j)) : 0.0f;
-  for_chunks(acc, [&](int r, float (&z)[kChunk]) {
+  for_chunks(acc, [&](int r, float(&z)[kChunk]) {
 #pragma unroll
     for (int j = 0; j < kChunk; ++j) z[j] = activate<kForm>(bias != nullptr ? z[j] + offset[j] : z[j]);
     store_chunk(y, row + r, first, z, wide_stores);
@@ -43,9 +43,9 @@ void run(const gelu_linear::Args& a, const Launch& l) {
   const bool wide = a.x.rows_aligned(kAccess) && a.weight.rows_aligned(kAccess);
   const auto go = [&]<class T, bool kWide>(Type<T>, std::bool_constant<kWide>) {
     with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      launch(gelu_linear_mma_tiled<T, kWide, kForm>,
-             {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream, operand<T>(a.x),
-             operand<T>(a.weight), a.bias.as<T>(), result<T>(a.y), a.x.shape[1], a.y.rows_aligned(kAccess));
+      launch(gelu_linear_mma_tiled<T, kWide, kForm>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes},
+             l.stream, operand<T>(a.x), operand<T>(a.weight), a.bias.as<T>(), result<T>(a.y), a.x.shape[1],
+             a.y.rows_aligned(kAccess));
     });
   };
   with_half_type(a.x.dtype, [&]<class T>(Type<T> t) { wide ? go(t, std::true_type{}) : go(t, std::false_type{}); });

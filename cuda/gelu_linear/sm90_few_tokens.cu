@@ -12,7 +12,10 @@ KERNEL(gelu_linear){
     .only_arch = 90,
     .tiles = {tile(Axis::out, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kDeep)},
     .numerics = hopper_gemm::kWithGelu,
-    .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data); },
+    .supports =
+        [](const gelu_linear::Args& a) {
+          return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data);
+        },
     .workspace_bytes =
         [](const gelu_linear::Args& a) { return hopper_few::workspace_bytes(a.x.shape[0], a.y.shape[1], a.x.shape[1], 1); },
 };

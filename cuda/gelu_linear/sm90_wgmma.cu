@@ -11,13 +11,16 @@ KERNEL(gelu_linear){
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
     .numerics = hopper_gemm::kWithGelu,
-    .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes({&a.x, &a.weight}, a.y, a.bias.data); },
+    .supports =
+        [](const gelu_linear::Args& a) {
+          return hopper_gemm::takes({&a.x, &a.weight}, a.y, a.bias.data);
+        },
 };
 
 void run(const gelu_linear::Args& a, const Launch& l) {
   using namespace hopper_gemm;
-  gelu_product(Shapes<LastInPieces<Shape<128, 192, true>>, Shape<128, 168, true>, Shape<128, 168, false>,
-                      Shape<128, 128, true>, Shape<64, 128, true>, Shape<64, 96, true>>{},
+  gelu_product(Shapes<LastInPieces<Shape<128, 192, true>>, Shape<128, 168, true>, Shape<128, 168, false>, Shape<128, 128, true>,
+                      Shape<64, 128, true>, Shape<64, 96, true>>{},
                a.x, a.weight, a.bias, a.y, a.form, l);
 }
 

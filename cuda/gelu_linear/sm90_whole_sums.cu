@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Up to 64 tokens by wgmma and tensor copies (cuda/core/hopper_whole.cuh), in tiles of few features.  Bias and GELU are applied to
-// the sum before it is rounded.
+// Up to 64 tokens by wgmma and tensor copies (cuda/core/hopper_whole.cuh), in tiles of few features.  Bias and GELU are applied
+// to the sum before it is rounded.
 #include "cuda/core/hopper_whole_product.cuh"
 #include "ops/gelu_linear.hpp"
 
@@ -11,7 +11,10 @@ KERNEL(gelu_linear){
     .only_arch = 90,
     .tiles = {tile(Axis::out, hopper_whole::kFeatures), tile(Axis::hidden, hopper_whole::kChannels)},
     .numerics = hopper_gemm::kWithGelu,
-    .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data); },
+    .supports =
+        [](const gelu_linear::Args& a) {
+          return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data);
+        },
 };
 
 void run(const gelu_linear::Args& a, const Launch& l) {

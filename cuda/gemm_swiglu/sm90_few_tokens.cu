@@ -12,7 +12,10 @@ KERNEL(gemm_swiglu){
     .only_arch = 90,
     .tiles = {tile(Axis::ffn, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kDeep)},
     .numerics = hopper_gemm::kWithSilu,
-    .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes_few({&a.x, &a.w_gate, &a.w_up}, a.y); },
+    .supports =
+        [](const gemm_swiglu::Args& a) {
+          return hopper_gemm::takes_few({&a.x, &a.w_gate, &a.w_up}, a.y);
+        },
     .workspace_bytes =
         [](const gemm_swiglu::Args& a) { return hopper_few::workspace_bytes(a.x.shape[0], a.y.shape[1], a.x.shape[1], 2); },
 };

@@ -11,13 +11,17 @@ KERNEL(gemm_swiglu){
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128), tile(Axis::hidden, 64)},
     .numerics = hopper_gemm::kWithSilu,
-    .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up}, a.y); },
+    .supports =
+        [](const gemm_swiglu::Args& a) {
+          return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up}, a.y);
+        },
 };
 
 void run(const gemm_swiglu::Args& a, const Launch& l) {
   using namespace hopper_gemm;
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
-    product_by<T, Shape<128, 192, true, 2>, Shape<128, 176, true, 2>, Shape<64, 192, true, 2>, Shape<64, 128, true, 2>>(a.x, a.w_gate, &a.w_up, a.y, SwiGlu{}, l);
+    product_by<T, Shape<128, 192, true, 2>, Shape<128, 176, true, 2>, Shape<64, 192, true, 2>, Shape<64, 128, true, 2>>(
+        a.x, a.w_gate, &a.w_up, a.y, SwiGlu{}, l);
   });
 }
 

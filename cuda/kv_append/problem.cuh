@@ -10,9 +10,9 @@ namespace assay::ASSAY_FLAVOUR::kv_append_room {
 // Strides in elements, channels contiguous.
 template <class T>
 struct Problem {
-  const T *k, *v;              // [batch, seq_q, kv_heads, head_dim], equal strides
-  T *k_pool, *v_pool;          // [pages, page_size, kv_heads, head_dim], equal strides
-  const std::int32_t* table;   // [batch, max_pages]
+  const T *k, *v;             // [batch, seq_q, kv_heads, head_dim], equal strides
+  T *k_pool, *v_pool;         // [pages, page_size, kv_heads, head_dim], equal strides
+  const std::int32_t* table;  // [batch, max_pages]
   const std::int32_t* lengths;
   std::int64_t table_stride, batch_stride, row_stride, head_stride;  // of k and v
   std::int64_t page_stride, slot_stride, pool_head_stride;

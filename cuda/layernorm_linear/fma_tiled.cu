@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t token = column + linear_thread() / 2;  // loaded by this thread
   const Statistics mine = token < x.rows ? ld(statistics + token) : Statistics{};
   Accumulators acc;
-  multiply(weight, x, row, column, hidden, acc, [&](float (&v)[kPart], std::int64_t k) {
+  multiply(weight, x, row, column, hidden, acc, [&](float(&v)[kPart], std::int64_t k) {
 #pragma unroll
     for (int i = 0; i < kPart; ++i)
       if (k + i < hidden) v[i] = fmaf((v[i] - mine.mean) * mine.r, to_float(ld(gamma + k + i)), to_float(ld(beta + k + i)));

@@ -86,7 +86,8 @@ struct CentreAndScale {
         const std::int64_t token = row + warp_row() + lane_id() / 4 + i * 16 + half * 8;
         if (token >= rows) continue;
         const Centre<T> centre(ld(statistics + token));
-        pivot[i][half] = centre.pivot, scale[i][half] = centre.scale;
+        pivot[i][half] = centre.pivot;
+        scale[i][half] = centre.scale;
       }
   }
   __device__ void load(int stage, std::int64_t k) const { gamma.load(stage, k); }
@@ -126,10 +127,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
   for (int j = 0; j < kChunk; ++j) {
     const bool here = first + j < y.columns;
     const Sums s = here ? ld(sums + first + j) : Sums{};
-    gain[j] = s.gain, shift[j] = s.shift;
+    gain[j] = s.gain;
+    shift[j] = s.shift;
     offset[j] = here && bias != nullptr ? to_float(ld(bias + first + j)) : 0.0f;
   }
-  for_chunks(acc, [&](int r, float (&v)[kChunk]) {
+  for_chunks(acc, [&](int r, float(&v)[kChunk]) {
     if (row + r >= y.rows) return;
     const Centre<T> centre(ld(statistics + row + r));
 #pragma unroll
@@ -157,11 +159,10 @@ void run(const layernorm_linear::Args& a, const Launch& l) {
   with_half_type(a.x.dtype, [&]<class T>(Type<T> t) {
     run_statistics<T>(a, statistics, l.stream);
     const auto sum = [&]<int N>(std::integral_constant<int, N>) {
-      launch(layernorm_linear_sums<T, N>,
-             {.grid = dim3(out), .block = dim3(kRowThreads), .shared_bytes = kRowSharedBytes}, l.stream, operand<T>(a.weight),
-             a.gamma.as<T>(), a.beta.as<T>(), a.x.shape[1], sums);
+      launch(layernorm_linear_sums<T, N>, {.grid = dim3(out), .block = dim3(kRowThreads), .shared_bytes = kRowSharedBytes},
+             l.stream, operand<T>(a.weight), a.gamma.as<T>(), a.beta.as<T>(), a.x.shape[1], sums);
     };
-    aligned && a.beta.rows_aligned(kAccess) ? sum(std::integral_constant<int, kChunk>{}) : sum(std::integral_constant<int, 1>{});
+    aligned&& a.beta.rows_aligned(kAccess) ? sum(std::integral_constant<int, kChunk>{}) : sum(std::integral_constant<int, 1>{});
     wide ? go(t, std::true_type{}) : go(t, std::false_type{});
   });
 }

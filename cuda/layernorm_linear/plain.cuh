@@ -48,9 +48,20 @@ template <class T, class F>
 void run_plain(const layernorm_linear::Args& a, const Launch& l, F f) {
   const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1], across = ceil_div(out, kPlainOut);
   if (tokens == 0 || out == 0) return;
-  const Plain<T> p{a.x.as<T>(),   a.gamma.as<T>(), a.beta.as<T>(),     a.weight.as<T>(), a.bias.as<T>(),
-                   a.y.as<T>(),   tokens,          a.x.shape[1],       out,              a.x.stride[0],
-                   a.weight.stride[0], a.y.stride[0], across, static_cast<float>(a.epsilon)};
+  const Plain<T> p{a.x.as<T>(),
+                   a.gamma.as<T>(),
+                   a.beta.as<T>(),
+                   a.weight.as<T>(),
+                   a.bias.as<T>(),
+                   a.y.as<T>(),
+                   tokens,
+                   a.x.shape[1],
+                   out,
+                   a.x.stride[0],
+                   a.weight.stride[0],
+                   a.y.stride[0],
+                   across,
+                   static_cast<float>(a.epsilon)};
   launch(layernorm_linear_plain<T, F>,
          {.grid = dim3(ceil_div(tokens, kPlainTokens) * across), .block = dim3(kPlainOut, kPlainTokens)}, l.stream, p, f);
 }

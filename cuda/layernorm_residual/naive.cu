@@ -19,7 +19,9 @@ __global__ void naive(const T* x, const T* residual, const T* gamma, const T* be
                       std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride, float epsilon) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
-  x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
+  x += row * x_stride;
+  residual += row * residual_stride;
+  y += row * y_stride;
 
   float sum = 0;
   for (std::int64_t c = 0; c < cols; ++c) sum += to_float(ld(x + c));

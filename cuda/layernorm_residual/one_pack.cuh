@@ -27,7 +27,7 @@ inline Legality fits_one_pack(const layernorm_residual::Args& a) {
 struct OnePackSteps {
   // How many warps' sums have room: at least those of the quads that are read, and of the block's warps.
   template <int kQuads>
-  static constexpr int kSums = kQuads * kQuad;
+  static constexpr int kSums = kQuads* kQuad;
   // How many warps the quads are chosen for.
   static std::int64_t warps(std::int64_t packs) { return ceil_div(packs, kWarp); }
   __device__ static float* squares(float* sums, int count) { return sums + count; }
@@ -89,7 +89,10 @@ __global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
   const auto residual = ld(m.residual + (std::int64_t{row} * m.residual_stride + p));
   float* const sums = shared_memory<float>();
   float* const squares = Steps::squares(sums, kSums);
-  if (thread < kSums && Steps::without_warp(thread, m.packs)) st(sums + thread, 0.0f), st(squares + thread, 0.0f);
+  if (thread < kSums && Steps::without_warp(thread, m.packs)) {
+    st(sums + thread, 0.0f);
+    st(squares + thread, 0.0f);
+  }
 
   // Mean.
   float v[N], part[N];
@@ -100,7 +103,10 @@ __global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
 
   // Variance.
 #pragma unroll
-  for (int j = 0; j < N; ++j) v[j] -= mean, part[j] = v[j] * v[j];
+  for (int j = 0; j < N; ++j) {
+    v[j] -= mean;
+    part[j] = v[j] * v[j];
+  }
   const float variance = one_pack_sum<kQuads>(Steps::squares_count(inside) ? pairwise_sum(part) : 0.0f, squares) / m.cols;
   const float r = 1.0f / sqrtf(variance + m.epsilon);
 

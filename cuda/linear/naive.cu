@@ -20,7 +20,8 @@ __global__ void linear_naive(const T* x, const T* weight, const T* bias, T* y, s
   const std::int64_t token = blockIdx.x / blocks_across * kTokens + threadIdx.y;
   const std::int64_t o = blockIdx.x % blocks_across * kOut + threadIdx.x;
   if (token >= tokens || o >= out) return;
-  x += token * x_stride, weight += o * weight_stride;
+  x += token * x_stride;
+  weight += o * weight_stride;
   float sum = 0;
   for (std::int64_t h = 0; h < hidden; ++h) sum = fmaf(to_float(ld(x + h)), to_float(ld(weight + h)), sum);
   if (bias != nullptr) sum += to_float(ld(bias + o));

@@ -11,7 +11,10 @@ KERNEL(linear){
     .only_arch = 90,
     .tiles = {tile(Axis::out, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kDeep)},
     .numerics = {.accumulate = f32, .mma_terms = 16},
-    .supports = [](const linear::Args& a) { return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data); },
+    .supports =
+        [](const linear::Args& a) {
+          return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data);
+        },
     .workspace_bytes =
         [](const linear::Args& a) { return hopper_few::workspace_bytes(a.x.shape[0], a.y.shape[1], a.x.shape[1], 1); },
 };

@@ -11,15 +11,18 @@ KERNEL(linear){
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
     .numerics = {.accumulate = f32, .mma_terms = 16},
-    .supports = [](const linear::Args& a) { return hopper_gemm::takes({&a.x, &a.weight}, a.y, a.bias.data); },
+    .supports =
+        [](const linear::Args& a) {
+          return hopper_gemm::takes({&a.x, &a.weight}, a.y, a.bias.data);
+        },
 };
 
 void run(const linear::Args& a, const Launch& l) {
   using namespace hopper_gemm;
-  linear_product(Shapes<Shape<256, 168, false>, Shape<128, 256, false>, LastInPieces<Shape<128, 192, true>>,
-                        Shape<128, 168, true>, Shape<128, 128, false>, Shape<64, 192, true>, Shape<64, 128, true>,
-                        Shape<64, 96, true>, Shape<64, 64, true>>{},
-                 a.x, a.weight, a.bias, a.y, l);
+  linear_product(
+      Shapes<Shape<256, 168, false>, Shape<128, 256, false>, LastInPieces<Shape<128, 192, true>>, Shape<128, 168, true>,
+             Shape<128, 128, false>, Shape<64, 192, true>, Shape<64, 128, true>, Shape<64, 96, true>, Shape<64, 64, true>>{},
+      a.x, a.weight, a.bias, a.y, l);
 }
 
 }  // namespace assay::ROOM(linear, sm90_wgmma)

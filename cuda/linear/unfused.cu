@@ -54,7 +54,10 @@ void run(const linear::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], out = a.y.shape[1], tiles = ceil_div(rows, 128) * ceil_div(out, 128);
   if (tiles == 0) return;
   Tensor product = a.y;
-  if (a.bias.data) product.data = l.workspace, product.stride = {pitch(a), 1};
+  if (a.bias.data) {
+    product.data = l.workspace;
+    product.stride = {pitch(a), 1};
+  }
   if (a.x.dtype == f32) {
     launch(linear_unfused_product_f32,
            {.grid = dim3(tiles), .block = dim3(fma_gemm::kThreads), .shared_bytes = fma_gemm::kSharedBytes}, l.stream,
@@ -71,8 +74,8 @@ void run(const linear::Args& a, const Launch& l) {
   }
   if (!a.bias.data) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    pointwise::binary<T>({product.as<T>(), product.stride[0]}, {a.bias.as<T>(), 0}, a.y.as<T>(), a.y.stride[0], rows, out,
-                         Add{}, l.stream);
+    pointwise::binary<T>({product.as<T>(), product.stride[0]}, {a.bias.as<T>(), 0}, a.y.as<T>(), a.y.stride[0], rows, out, Add{},
+                         l.stream);
   });
 }
 

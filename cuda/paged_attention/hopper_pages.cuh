@@ -138,7 +138,12 @@ __device__ inline void add_values(PagesRows<S>& r, const Problem<T>& p, const Pa
   for (int i = 0; i < S::kDim / 16; ++i) {
     unsigned v[4];
     ldmatrix_trans<4>(v, reinterpret_cast<const T*>(values + chunk_byte<Steps>(half, i, lane_id() / 8 % 2)));
-    if constexpr (kApart) v[0] &= kept[0], v[1] &= kept[0], v[2] &= kept[1], v[3] &= kept[1];
+    if constexpr (kApart) {
+      v[0] &= kept[0];
+      v[1] &= kept[0];
+      v[2] &= kept[1];
+      v[3] &= kept[1];
+    }
 #pragma unroll
     for (int n = 0; n < S::kSets; ++n) {
       auto& o = r.o[i][n];
@@ -193,12 +198,15 @@ __device__ inline void add_positions(PagesRows<S>& r, const Problem<T>& p, const
 #pragma unroll
       for (int offset = 4; offset < kWarp; offset *= 2) larger = fmaxf(larger, shuffle_xor(larger, offset));
       // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
-      shrink[n][e] = shrunk(r.max[n][e], larger), r.max[n][e] = larger;
+      shrink[n][e] = shrunk(r.max[n][e], larger);
+      r.max[n][e] = larger;
       grown = grown || shrink[n][e] != 1;
-      s[n][e] = shrunk(s[n][e], larger), s[n][2 + e] = shrunk(s[n][2 + e], larger);
+      s[n][e] = shrunk(s[n][e], larger);
+      s[n][2 + e] = shrunk(s[n][2 + e], larger);
       r.sum[n][e] = fmaf(r.sum[n][e], shrink[n][e], s[n][e] + s[n][2 + e]);
     }
-    weights[2 * n] = pack<T>(s[n][0], s[n][1]), weights[2 * n + 1] = pack<T>(s[n][2], s[n][3]);
+    weights[2 * n] = pack<T>(s[n][0], s[n][1]);
+    weights[2 * n + 1] = pack<T>(s[n][2], s[n][3]);
   }
   if (any(grown)) {
 #pragma unroll
@@ -302,27 +310,37 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
     paged_attention_pages(const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const Problem<T> p,
                           const PagesWork w) {
   next_grid_may_start();
-  if (threadIdx.x == 0) prefetch_map(k), prefetch_map(v);
+  if (threadIdx.x == 0) {
+    prefetch_map(k);
+    prefetch_map(v);
+  }
   wait_for_previous_grid();
   const int lane = lane_id(), warp = warp_id(), all_rows = p.queries * p.group;
   // Note: heads are innermost, since neighbours in memory should be read at about the same time.
   int rest = static_cast<int>(blockIdx.x);
   PagesBlock block{};
-  block.first = rest % w.chunks * S::kRows, rest /= w.chunks;
+  block.first = rest % w.chunks * S::kRows;
+  rest /= w.chunks;
   block.rows = all_rows - block.first < S::kRows ? all_rows - block.first : S::kRows;
-  block.kv = rest % p.kv_heads, rest /= p.kv_heads;
-  block.split = rest % w.count, block.batch = rest / w.count;
+  block.kv = rest % p.kv_heads;
+  rest /= p.kv_heads;
+  block.split = rest % w.count;
+  block.batch = rest / w.count;
   // The warp's first pages, if the sequence is about as long as its table: looked up together with its length.
   const int room = p.max_pages * p.page_size, guess = block.split * split_positions(room);
   block.end = room;
   int page = warp < S::kStages ? page_of(p, w, block, guess + warp * kStagePositions) : 0;
   block.length = ld(p.lengths + block.batch);
   const int each = split_positions(block.length);
-  block.begin = block.split * each, block.end = block.begin + each < block.length ? block.begin + each : block.length;
+  block.begin = block.split * each;
+  block.end = block.begin + each < block.length ? block.begin + each : block.length;
   if (block.begin >= block.end && block.split > 0) return;  // the first split handles an empty sequence
   const PagesRing<S> ring;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < S::kStages; ++s) barrier_init(ring.full + s, 1), barrier_init(ring.empty + s, kPagesWarps);
+    for (int s = 0; s < S::kStages; ++s) {
+      barrier_init(ring.full + s, 1);
+      barrier_init(ring.empty + s, kPagesWarps);
+    }
     barriers_ready();
   }
   sync_block();
@@ -347,7 +365,10 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
       for (int e = 0; e < 4; ++e) r.o[i][n][e] = 0;
     }
 #pragma unroll
-    for (int e = 0; e < 2; ++e) r.max[n][e] = -INFINITY, r.sum[n][e] = 0;
+    for (int e = 0; e < 2; ++e) {
+      r.max[n][e] = -INFINITY;
+      r.sum[n][e] = 0;
+    }
   }
   // Positions of the warp lie in one box, which has a multiple of 16.
   const int of_box = warp * kWarpPositions / w.box * w.box, in_box = warp * kWarpPositions - of_box;

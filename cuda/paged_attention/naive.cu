@@ -15,8 +15,7 @@ KERNEL(paged_attention){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
-    paged_attention_naive(Problem<T> p, int row_blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads) paged_attention_naive(Problem<T> p, int row_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks, batch = block / row_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int row = block % row_blocks * kThreads + static_cast<int>(threadIdx.x);
@@ -65,9 +64,8 @@ void run(const paged_attention::Args& a, const Launch& l) {
     const Problem<T> p = problem<T>(a);
     const std::int64_t row_blocks = ceil_div(std::int64_t{p.queries} * p.heads, kThreads);
     const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
-    launch(paged_attention_naive<T>,
-           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p,
-           row_blocks, channel_blocks);
+    launch(paged_attention_naive<T>, {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream,
+           p, row_blocks, channel_blocks);
   });
 }
 

@@ -21,14 +21,14 @@ struct Heads {
 
 template <class T>
 struct Problem {
-  Heads<const T> q, k, v;   // [batch, seq_q, heads, head_dim], [pages, page_size, kv_heads, head_dim] twice
-  Heads<T> o;               // [batch, seq_q, heads, head_dim]
-  Heads<float> lse;         // [batch, heads, seq_q]
+  Heads<const T> q, k, v;     // [batch, seq_q, heads, head_dim], [pages, page_size, kv_heads, head_dim] twice
+  Heads<T> o;                 // [batch, seq_q, heads, head_dim]
+  Heads<float> lse;           // [batch, heads, seq_q]
   const std::int32_t* table;  // [batch, max_pages]
   const std::int32_t* lengths;
   std::int64_t table_stride;
   int batches, queries, heads, kv_heads, group, dim, page_size, max_pages;  // group: query heads per key/value head
-  int page_bits;  // log2 of page_size; -1: not a power of two
+  int page_bits;                                                            // log2 of page_size; -1: not a power of two
   float scale;
 
   // A query of a sequence of `length` positions sees keys [0, visible).
@@ -58,13 +58,22 @@ Heads<T> heads_of(const Tensor& t) {
 template <class T>
 Problem<T> problem(const paged_attention::Args& a) {
   Problem<T> p{};
-  p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k_pool), p.v = heads_of<const T>(a.v_pool), p.o = heads_of<T>(a.o);
+  p.q = heads_of<const T>(a.q);
+  p.k = heads_of<const T>(a.k_pool);
+  p.v = heads_of<const T>(a.v_pool);
+  p.o = heads_of<T>(a.o);
   p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
-  p.table = a.page_table.as<std::int32_t>(), p.lengths = a.lengths.as<std::int32_t>(), p.table_stride = a.page_table.stride[0];
-  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]);
+  p.table = a.page_table.as<std::int32_t>();
+  p.lengths = a.lengths.as<std::int32_t>();
+  p.table_stride = a.page_table.stride[0];
+  p.batches = static_cast<int>(a.q.shape[0]);
+  p.queries = static_cast<int>(a.q.shape[1]);
   p.heads = static_cast<int>(a.q.shape[2]);
-  p.kv_heads = static_cast<int>(a.k_pool.shape[2]), p.group = p.heads / p.kv_heads, p.dim = static_cast<int>(a.q.shape[3]);
-  p.page_size = static_cast<int>(a.k_pool.shape[1]), p.max_pages = static_cast<int>(a.page_table.shape[1]);
+  p.kv_heads = static_cast<int>(a.k_pool.shape[2]);
+  p.group = p.heads / p.kv_heads;
+  p.dim = static_cast<int>(a.q.shape[3]);
+  p.page_size = static_cast<int>(a.k_pool.shape[1]);
+  p.max_pages = static_cast<int>(a.page_table.shape[1]);
   const auto size = static_cast<unsigned>(p.page_size);
   p.page_bits = std::has_single_bit(size) ? std::countr_zero(size) : -1;
   p.scale = static_cast<float>(a.scale_used());

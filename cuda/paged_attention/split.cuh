@@ -81,11 +81,15 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
     // Note: element by element, since q may be less aligned than the pools.
     Stream<T, kDim, false>::load(p.q.of(batch, row / p.group, kv * p.group + row % p.group), row < rows, p.dim, raw);
 #pragma unroll
-    for (int c = 0; c < S::kChannels; ++c) q[r][c] = to_float(raw[c / S::kPack][c % S::kPack]), o[r][c] = 0;
+    for (int c = 0; c < S::kChannels; ++c) {
+      q[r][c] = to_float(raw[c / S::kPack][c % S::kPack]);
+      o[r][c] = 0;
+    }
     const int seen = row < rows ? p.visible(length, row / p.group) : length;
     limit[r] = seen < end ? seen : end;
     least = limit[r] < least ? limit[r] : least;
-    max[r] = -INFINITY, sum[r] = 0;
+    max[r] = -INFINITY;
+    sum[r] = 0;
   }
 
   const std::int32_t* const table = p.table_of(batch);
@@ -118,7 +122,8 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
       }
       // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
       const float shrink = shrunk(max[r], larger);
-      sum[r] *= shrink, max[r] = larger;
+      sum[r] *= shrink;
+      max[r] = larger;
 #pragma unroll
       for (int c = 0; c < S::kChannels; ++c) o[r][c] *= shrink;
 #pragma unroll
@@ -140,7 +145,8 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
     for (int offset = S::kLanes; offset < kWarp; offset *= 2) {
       const float other = shuffle_xor(max[r], offset), all = fmaxf(max[r], other);
       const float mine = shrunk(max[r], all), theirs = shrunk(other, all);
-      max[r] = all, sum[r] = fmaf(sum[r], mine, shuffle_xor(sum[r], offset) * theirs);
+      max[r] = all;
+      sum[r] = fmaf(sum[r], mine, shuffle_xor(sum[r], offset) * theirs);
 #pragma unroll
       for (int c = 0; c < S::kChannels; ++c) o[r][c] = fmaf(o[r][c], mine, shuffle_xor(o[r][c], offset) * theirs);
     }
@@ -152,7 +158,10 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int at = warp_id() * kRows + r;
-    if (lane_id() == 0) st(max_of + at, max[r]), st(sum_of + at, sum[r]);
+    if (lane_id() == 0) {
+      st(max_of + at, max[r]);
+      st(sum_of + at, sum[r]);
+    }
 #pragma unroll
     for (int c = 0; c < S::kChannels; ++c)
       if (lane_id() < S::kLanes) st(o_of + at * kDim + S::channel(c / S::kPack) + c % S::kPack, o[r][c]);
@@ -177,7 +186,10 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
     } else {
       const std::int64_t parts = static_cast<std::int64_t>(p.batches) * p.kv_heads * rows * splits.count;
       const std::int64_t part = ((static_cast<std::int64_t>(batch) * p.kv_heads + kv) * rows + row) * splits.count + split;
-      if (c == 0) st(splits.parts + part, all), st(splits.parts + parts + part, total);
+      if (c == 0) {
+        st(splits.parts + part, all);
+        st(splits.parts + parts + part, total);
+      }
       st(splits.parts + 2 * parts + part * p.dim + c, out);
     }
   }

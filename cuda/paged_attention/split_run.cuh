@@ -34,9 +34,8 @@ void launch_split(const paged_attention::Args& a, const Launch& l, const Splits&
           .shared_bytes = kSplitWarps * kRows * (kDim + 2) * sizeof(float)},
          l.stream, p, splits, static_cast<float>(scale_log2e));
   if (splits.parts == nullptr) return;
-  launch(paged_attention_join<T>,
-         {.grid = dim3(std::int64_t{p.batches} * p.queries * p.heads), .block = dim3(kSplitThreads)}, l.stream, p, splits,
-         Stream<T, kDim, kPacked>::kStep);
+  launch(paged_attention_join<T>, {.grid = dim3(std::int64_t{p.batches} * p.queries * p.heads), .block = dim3(kSplitThreads)},
+         l.stream, p, splits, Stream<T, kDim, kPacked>::kStep);
 }
 
 template <class T, int kDim>

@@ -3,8 +3,8 @@
 // fused kernels, so each one is tuned: the sum has several 16-byte accesses in flight, the norm is rmsnorm/block_row's.
 #include "cuda/core/pointwise.cuh"
 #include "cuda/core/row_norm.cuh"
-#include "ops/rmsnorm.hpp"
 #include "ops/residual_rmsnorm.hpp"
+#include "ops/rmsnorm.hpp"
 
 namespace assay::ROOM(residual_rmsnorm, unfused) {
 

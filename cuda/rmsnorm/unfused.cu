@@ -51,7 +51,8 @@ void run(const rmsnorm::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
   Norm norm{.x = a.x, .y = a.x, .epsilon = a.epsilon};
-  norm.y.data = l.workspace, norm.y.stride[0] = pitch(a);
+  norm.y.data = l.workspace;
+  norm.y.stride[0] = pitch(a);
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     wide(norm) ? run_norm<T, kPerAccess<T>>(norm, l) : run_norm<T, 1>(norm, l);
     pointwise::binary<T>({norm.y.as<T>(), norm.y.stride[0]}, {a.gamma.as<T>(), 0}, a.y.as<T>(), a.y.stride[0], rows, cols,

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
                            std::int64_t hidden) {
   const std::int64_t across = ceil_div(weight.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   Accumulators acc;
-  multiply(x, weight, row, column, hidden, acc, [&](float (&v)[kPart], std::int64_t k) {
+  multiply(x, weight, row, column, hidden, acc, [&](float(&v)[kPart], std::int64_t k) {
 #pragma unroll
     for (int i = 0; i < kPart; ++i)
       if (k + i < hidden) v[i] *= to_float(ld(gamma + k + i));

@@ -32,7 +32,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
       const std::int64_t token = row + warp_row() + lane_id() / 4 + i * 16 + half * 8;
       const float scale = token < y.rows ? ld(r + token) : 0.0f;
 #pragma unroll
-      for (int j = 0; j < kTilesN; ++j) acc.c[i][j][half * 2] *= scale, acc.c[i][j][half * 2 + 1] *= scale;
+      for (int j = 0; j < kTilesN; ++j) {
+        acc.c[i][j][half * 2] *= scale;
+        acc.c[i][j][half * 2 + 1] *= scale;
+      }
     }
   for_pairs(acc, [&](int dr, int dc, float v0, float v1) { y.store(row + dr, column + dc, v0, v1); });
 }
@@ -41,8 +44,8 @@ void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   const std::int64_t tiles = ceil_div(a.y.shape[0], kM) * ceil_div(a.y.shape[1], kN);
   if (tiles == 0) return;
   float* const r = static_cast<float*>(l.workspace);
-  const bool wide = a.x.rows_aligned(mma_gemm::kAccess) && a.weight.rows_aligned(mma_gemm::kAccess) &&
-                    a.gamma.rows_aligned(mma_gemm::kAccess);
+  const bool wide =
+      a.x.rows_aligned(mma_gemm::kAccess) && a.weight.rows_aligned(mma_gemm::kAccess) && a.gamma.rows_aligned(mma_gemm::kAccess);
   const auto go = [&]<class T, bool kWide>(Type<T>, std::bool_constant<kWide>) {
     launch(rmsnorm_gemm_mma_tiled<T, kWide>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kBlockSharedBytes},
            l.stream, operand<T>(a.x), a.gamma.as<T>(), operand<T>(a.weight), r, result<T>(a.y), a.x.shape[1]);

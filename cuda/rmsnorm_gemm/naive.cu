@@ -21,7 +21,8 @@ __global__ void rmsnorm_gemm_naive(const T* x, const T* gamma, const T* weight, 
   const std::int64_t token = blockIdx.x / blocks_across * kTokens + threadIdx.y;
   const std::int64_t o = blockIdx.x % blocks_across * kOut + threadIdx.x;
   if (token >= tokens || o >= out) return;
-  x += token * x_stride, weight += o * weight_stride;
+  x += token * x_stride;
+  weight += o * weight_stride;
   float squares = 0;
   for (std::int64_t h = 0; h < hidden; ++h) squares = fmaf(to_float(ld(x + h)), to_float(ld(x + h)), squares);
   const float r = 1.0f / sqrtf(squares / static_cast<float>(hidden) + epsilon);

@@ -8,12 +8,12 @@
 namespace assay::ASSAY_FLAVOUR::rmsnorm_gemm_room {
 
 template <class T, int N>
-__global__ void __launch_bounds__(kRowThreads)
-    rmsnorm_gemm_norm(const T* x, const T* gamma, T* to, std::int64_t x_stride, std::int64_t to_stride, std::int64_t hidden,
-                      float epsilon) {
+__global__ void __launch_bounds__(kRowThreads) rmsnorm_gemm_norm(const T* x, const T* gamma, T* to, std::int64_t x_stride,
+                                                                 std::int64_t to_stride, std::int64_t hidden, float epsilon) {
   using Pack = Vec<T, N>;
   next_grid_may_start();
-  x += blockIdx.x * x_stride, to += blockIdx.x * to_stride;
+  x += blockIdx.x * x_stride;
+  to += blockIdx.x * to_stride;
   const float r = inverse_rms<T, N>(x, hidden, epsilon);
   const std::int64_t count = hidden / N;
   for (std::int64_t p = threadIdx.x; p < count; p += kRowThreads) {
@@ -30,9 +30,9 @@ __global__ void __launch_bounds__(kRowThreads)
 // `to`: [tokens, hidden], rows start at multiples of 16 bytes.
 inline void run_norm(const rmsnorm_gemm::Args& a, const Tensor& to, void* stream) {
   const auto go = [&]<class T, int N>(Type<T>, std::integral_constant<int, N>) {
-    launch(rmsnorm_gemm_norm<T, N>,
-           {.grid = dim3(a.x.shape[0]), .block = dim3(kRowThreads), .shared_bytes = kRowSharedBytes}, stream, a.x.as<T>(),
-           a.gamma.as<T>(), to.as<T>(), a.x.stride[0], to.stride[0], a.x.shape[1], static_cast<float>(a.epsilon));
+    launch(rmsnorm_gemm_norm<T, N>, {.grid = dim3(a.x.shape[0]), .block = dim3(kRowThreads), .shared_bytes = kRowSharedBytes},
+           stream, a.x.as<T>(), a.gamma.as<T>(), to.as<T>(), a.x.stride[0], to.stride[0], a.x.shape[1],
+           static_cast<float>(a.epsilon));
   };
   with_type(a.x.dtype, [&]<class T>(Type<T> t) {
     const bool wide = a.x.rows_aligned(kAccess) && a.gamma.rows_aligned(kAccess);

@@ -7,9 +7,7 @@
 namespace assay::ROOM(rmsnorm_gemm, sm90_few_tokens) {
 
 // Bytes of the rows that are normalised; the parts come behind them.
-std::size_t bytes_of_rows(const rmsnorm_gemm::Args& a) {
-  return (normalised_bytes(a) + 255) / 256 * 256;
-}
+std::size_t bytes_of_rows(const rmsnorm_gemm::Args& a) { return (normalised_bytes(a) + 255) / 256 * 256; }
 
 KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16},

@@ -26,7 +26,8 @@ struct PairPacks {
 #pragma unroll
       for (int j = 0; j < N; ++j) {
         const Pair v = rotated(rotation(j), to_float(low[j]), to_float(high[j]));
-        a[j] = v.a, b[j] = v.b;
+        a[j] = v.a;
+        b[j] = v.b;
       }
     }
     st(reinterpret_cast<Vec<T, N>*>(y + low_channel(p, at)), from_floats<T>(a));
@@ -39,13 +40,17 @@ struct PairPacks {
   __device__ void interleave(float (&a)[N], float (&b)[N], RotationOf&& rotation) const {
     if constexpr (N == 1) {
       const Pair v = rotated(rotation(0), to_float(low[0]), to_float(high[0]));
-      a[0] = v.a, b[0] = v.b;
+      a[0] = v.a;
+      b[0] = v.b;
     } else {
 #pragma unroll
       for (int j = 0; j < N; j += 2) {
         const Pair v = rotated(rotation(j / 2), to_float(low[j]), to_float(low[j + 1]));
         const Pair w = rotated(rotation(N / 2 + j / 2), to_float(high[j]), to_float(high[j + 1]));
-        a[j] = v.a, a[j + 1] = v.b, b[j] = w.a, b[j + 1] = w.b;
+        a[j] = v.a;
+        a[j + 1] = v.b;
+        b[j] = w.a;
+        b[j + 1] = w.b;
       }
     }
   }

@@ -59,8 +59,9 @@ struct Problem {
 
 template <class T>
 Side<T> side_of(const Tensor& x, const Tensor& y) {
-  return {x.as<T>(),   y.as<T>(),   x.stride[0], x.stride[1],
-          x.stride[2], y.stride[0], y.stride[1], y.stride[2], static_cast<int>(x.shape[2])};
+  return {x.as<T>(),   y.as<T>(),   x.stride[0],
+          x.stride[1], x.stride[2], y.stride[0],
+          y.stride[1], y.stride[2], static_cast<int>(x.shape[2])};
 }
 
 template <class T>

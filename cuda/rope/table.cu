@@ -58,7 +58,8 @@ void run(const rope::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem_of<T>(a);
     if (p.half)
-      launch(rope_table_make<T>, {.grid = dim3(ceil_div(p.tokens * p.half, kThreads)), .block = dim3(kThreads)}, l.stream, p, table);
+      launch(rope_table_make<T>, {.grid = dim3(ceil_div(p.tokens * p.half, kThreads)), .block = dim3(kThreads)}, l.stream, p,
+             table);
     with_pack_width<T>(a, [&]<int N>(std::integral_constant<int, N>) {
       const std::int64_t items = p.tokens * (p.q.heads + p.k.heads) * (p.half / N + (p.dim - p.rotary) / N);
       launch(rope_table_apply<T, N>, {.grid = dim3(ceil_div(items, kBatch * kThreads)), .block = dim3(kThreads)}, l.stream, p,

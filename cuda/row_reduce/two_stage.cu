@@ -35,9 +35,8 @@ inline constexpr int kInFlight = N == 8 && (std::is_same_v<Fold, fold::LogSumExp
 
 // share: packs of a part.
 template <class T, class Fold, int N>
-__global__ void __launch_bounds__(kThreads, 8)
-    row_reduce_parts(const T* x, Fold* results, float* y, unsigned parts, std::int64_t share, std::int64_t cols,
-                     std::int64_t stride) {
+__global__ void __launch_bounds__(kThreads, 8) row_reduce_parts(const T* x, Fold* results, float* y, unsigned parts,
+                                                                std::int64_t share, std::int64_t cols, std::int64_t stride) {
   next_grid_may_start();
   const unsigned row = blockIdx.x / parts, part = blockIdx.x - row * parts;
   const std::int64_t packs = cols / N, first = part * share;

@@ -19,7 +19,8 @@ __global__ void softmax_naive(const T* x, T* y, std::int64_t rows, std::int64_t 
                               std::int64_t y_stride) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
-  x += row * x_stride, y += row * y_stride;
+  x += row * x_stride;
+  y += row * y_stride;
 
   float max = -INFINITY;  // Note: fmaxf ignores a NaN, which still reaches the sum
   for (std::int64_t c = 0; c < cols; ++c) max = fmaxf(max, to_float(ld(x + c)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of `unfused` with cuBLASLt's products, as an eager framework runs the block: one library call or element-wise kernel
 // per step, scores in memory, nothing fused except biases in the products' epilogues.
-#include "cuda/transformer_layer/layer.cuh"
 #include "cuda/core/vendor/cublaslt.hpp"
+#include "cuda/transformer_layer/layer.cuh"
 
 namespace assay::ASSAY_FLAVOUR {
 STEP(attention_forward, baseline_eager)
@@ -21,8 +21,7 @@ class Eager final : public Layer {
   void attend() override { steps(KERNEL_OF(attention_forward, baseline_eager), attention(a.q, a.k, a.v)); }
   void widen() override {
     const Tensor x = matrix(a.norm2, tokens), act = matrix(a.act, tokens);
-    if (llama)
-      steps(KERNEL_OF(gemm_swiglu, baseline_eager), {.x = x, .w_gate = a.w_gate, .w_up = a.w_up, .y = act});
+    if (llama) steps(KERNEL_OF(gemm_swiglu, baseline_eager), {.x = x, .w_gate = a.w_gate, .w_up = a.w_up, .y = act});
     else
       steps(KERNEL_OF(gelu_linear, baseline_eager),
             {.x = x, .weight = a.w_up, .bias = a.b_up, .y = act, .has_bias = true, .form = form()});

@@ -40,15 +40,14 @@ class FusedNorm final : public Fused {
     if (llama)
       steps(PRODUCT_OF(rmsnorm_gemm, a.x.dtype), {.x = x, .gamma = a.gamma1, .weight = w, .y = to, .epsilon = a.epsilon});
     else
-      steps(PRODUCT_OF(layernorm_linear, a.x.dtype),
-            {.x = x,
-             .gamma = a.gamma1,
-             .beta = a.beta1,
-             .weight = w,
-             .bias = vector(bias),
-             .y = to,
-             .has_bias = true,
-             .epsilon = a.epsilon});
+      steps(PRODUCT_OF(layernorm_linear, a.x.dtype), {.x = x,
+                                                      .gamma = a.gamma1,
+                                                      .beta = a.beta1,
+                                                      .weight = w,
+                                                      .bias = vector(bias),
+                                                      .y = to,
+                                                      .has_bias = true,
+                                                      .epsilon = a.epsilon});
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer of this tree's kernels for sm_90a.  The first norm is a step of its own, since the products for q, k and v read it.  Up
-// to 64 tokens, the products are those for few tokens, whose sums may have other bits.
+// The layer of this tree's kernels for sm_90a.  The first norm is a step of its own, since the products for q, k and v read it.
+// Up to 64 tokens, the products are those for few tokens, whose sums may have other bits.
 #pragma once
 
 #include "cuda/core/hopper_few.cuh"

@@ -11,7 +11,10 @@ class Layer {
   using Args = transformer_layer::Args;
 
   Layer(const Args& args, Steps& to)
-      : a(args), steps(to), tokens(args.x.shape[0] * args.x.shape[1]), llama(args.dialect == transformer_layer::Dialect::llama),
+      : a(args),
+        steps(to),
+        tokens(args.x.shape[0] * args.x.shape[1]),
+        llama(args.dialect == transformer_layer::Dialect::llama),
         parallel(args.dialect == transformer_layer::Dialect::gptneox) {}
   virtual ~Layer() = default;
 
@@ -74,7 +77,8 @@ class Layer {
       case kAct:
         if (a.dialect != transformer_layer::Dialect::llama) {
           const Numerics step = KERNEL_OF(gelu, vector16).traits.numerics;
-          stored.quotient_error = step.quotient_error, stored.flushes_subnormals = step.flushes_subnormals;
+          stored.quotient_error = step.quotient_error;
+          stored.flushes_subnormals = step.flushes_subnormals;
         }
         return stored;
       case kQ:
@@ -106,19 +110,19 @@ class Layer {
   }
   virtual Step<linear> product() const { return PRODUCT_OF(linear, a.x.dtype); }
   void linear_into(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y, std::int64_t out) {
-    steps(product(),
-          {.x = matrix(x, tokens),
-           .weight = matrix(weight, out),
-           .bias = vector(bias),
-           .y = matrix(y, tokens),
-           .has_bias = bias.rank != 0});
+    steps(product(), {.x = matrix(x, tokens),
+                      .weight = matrix(weight, out),
+                      .bias = vector(bias),
+                      .y = matrix(y, tokens),
+                      .has_bias = bias.rank != 0});
   }
   void add_into(const Tensor& x, const Tensor& y, const Tensor& sum) {
     steps(KERNEL_OF(add, vector16), {.a = matrix(x, tokens), .b = matrix(y, tokens), .y = matrix(sum, tokens)});
   }
   rope::Args rotated(const Tensor& q0, const Tensor& k0, const Tensor& q, const Tensor& k) const {
     rope::Args r{.q = q0, .k = k0, .q_out = q, .k_out = k};
-    r.rotary_dim = a.rotary(), r.base = a.base;
+    r.rotary_dim = a.rotary();
+    r.base = a.base;
     return r;
   }
   // L is written to workspace.

@@ -21,10 +21,10 @@
 #include "ops/silu_mul.hpp"
 #include "ops/transformer_layer.hpp"
 
-#define STEP(op, stem)                      \
-  namespace op##_room::stem {               \
-  extern const KernelTraits<op> traits;     \
-  void run(const op::Args&, const Launch&); \
+#define STEP(op, stem)                        \
+  namespace op##_room::stem {                 \
+    extern const KernelTraits<op> traits;     \
+    void run(const op::Args&, const Launch&); \
   }
 
 namespace assay::ASSAY_FLAVOUR {

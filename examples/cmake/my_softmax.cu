@@ -17,7 +17,8 @@ template <class T>
 __global__ void my_softmax(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x_stride, std::int64_t y_stride) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows + warp_id();
   if (row >= rows) return;
-  x += row * x_stride, y += row * y_stride;
+  x += row * x_stride;
+  y += row * y_stride;
 
   float max = -INFINITY, sum = 0;
   for (std::int64_t c = lane_id(); c < cols; c += kWarp) max = fmaxf(max, to_float(ld(x + c)));
@@ -31,8 +32,8 @@ void run(const softmax::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(my_softmax<T>, {.grid = dim3(ceil_div(rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream, a.x.as<T>(),
-           a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0]);
+    launch(my_softmax<T>, {.grid = dim3(ceil_div(rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream, a.x.as<T>(), a.y.as<T>(),
+           rows, cols, a.x.stride[0], a.y.stride[0]);
   });
 }
 

@@ -15,7 +15,8 @@ __device__ float sum_of_warp(float v) {
 __global__ void fused(const half* x, const half* gamma, const half* weight, half* y, int hidden, int out, float epsilon) {
   __shared__ float of_warp[kWarps];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  x += static_cast<long long>(blockIdx.x) * hidden, y += static_cast<long long>(blockIdx.x) * out;
+  x += static_cast<long long>(blockIdx.x) * hidden;
+  y += static_cast<long long>(blockIdx.x) * out;
   float squares = 0;
   for (int h = threadIdx.x; h < hidden; h += kThreads) squares += __half2float(x[h]) * __half2float(x[h]);
   squares = sum_of_warp(squares);

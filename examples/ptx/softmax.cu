@@ -6,7 +6,8 @@ extern "C" __global__ void softmax_f32(const float* x, float* y, long long rows,
   const long long row = blockIdx.x * 4ll + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   if (row >= rows) return;
-  x += row * x_stride, y += row * y_stride;
+  x += row * x_stride;
+  y += row * y_stride;
   float max = -INFINITY;
   for (long long c = lane; c < cols; c += 32) max = fmaxf(max, x[c]);
   for (int step = 16; step > 0; step /= 2) max = fmaxf(max, __shfl_xor_sync(0xffffffffu, max, step));

@@ -58,15 +58,15 @@ struct AttentionMagnitudes {
   double softcap = 0;  // 0: none
   DType storage = DType::f32;
   double lse = 0;
-  double score_max = 0;     // the largest s
-  double score_abs = 0;     // the largest |s|
-  double products_abs = 0;  // the largest sum |q k|, not scaled
-  double products_sq = 0;   // the largest sum (q k)^2, not scaled
-  double p_sq = 0;          // sum p^2
-  double rope_products = 0;       // rope (m, t: head comment): the largest sum m m'; 0: no rope
-  double rope_products_angle = 0;    // the largest sum m m' (|t| + |t'|)
-  double rope_magnitudes = 0;    // the largest sum m + m'
-  double most_angle = 0;    // an upper bound of |t| + |t'|
+  double score_max = 0;            // the largest s
+  double score_abs = 0;            // the largest |s|
+  double products_abs = 0;         // the largest sum |q k|, not scaled
+  double products_sq = 0;          // the largest sum (q k)^2, not scaled
+  double p_sq = 0;                 // sum p^2
+  double rope_products = 0;        // rope (m, t: head comment): the largest sum m m'; 0: no rope
+  double rope_products_angle = 0;  // the largest sum m m' (|t| + |t'|)
+  double rope_magnitudes = 0;      // the largest sum m + m'
+  double most_angle = 0;           // an upper bound of |t| + |t'|
   // For one output channel, summed over the visible keys:
   double o = 0;
   double pv_abs = 0;  // sum p|v|

@@ -24,12 +24,19 @@ struct AttentionGolden {
   // The magnitudes of the query at element `at` of lse; add_channel sets those of element i of o.
   AttentionMagnitudes magnitudes(std::int64_t at) const {
     AttentionMagnitudes m;
-    m.lse = lse[at], m.score_max = score_max[at], m.score_abs = score_abs[at], m.p_sq = p_sq[at];
-    m.products_abs = products_abs[at], m.products_sq = products_sq[at];
+    m.lse = lse[at];
+    m.score_max = score_max[at];
+    m.score_abs = score_abs[at];
+    m.p_sq = p_sq[at];
+    m.products_abs = products_abs[at];
+    m.products_sq = products_sq[at];
     return m;
   }
   void add_channel(AttentionMagnitudes& m, std::int64_t i) const {
-    m.o = o[i], m.pv_abs = pv_abs[i], m.pv_sq = pv_sq[i], m.spread = spread[i];
+    m.o = o[i];
+    m.pv_abs = pv_abs[i];
+    m.pv_sq = pv_sq[i];
+    m.spread = spread[i];
   }
 
   template <class Visitor>

@@ -53,7 +53,8 @@ inline double narrowed_magnitude(const Numerics& numerics, const Tensor& a, std:
   bool overflows = false;
   for (std::int64_t h = 0; h < k; ++h) {
     const double x = std::fabs(a.at(i * k + h)), y = std::fabs(b.at(j * k + h));
-    sum += x + y, overflows = overflows || !(std::max(x, y) < numerics.factors.threshold());
+    sum += x + y;
+    overflows = overflows || !(std::max(x, y) < numerics.factors.threshold());
   }
   return overflows ? std::numeric_limits<double>::infinity() : sum;
 }
@@ -83,8 +84,8 @@ inline double product_error(const Numerics& numerics, Errors errors, std::int64_
   const double worst = chain * sum_abs + underflow;
   if (errors == Errors::coherent) return worst;
   const double s = std::sqrt(sum_sq);
-  return std::min(worst, deviations(errors) * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) +
-                             underflow);
+  return std::min(
+      worst, deviations(errors) * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) + underflow);
 }
 
 }  // namespace assay

@@ -72,7 +72,8 @@ inline double layernorm_error(const Numerics& numerics, Errors errors, std::int6
   if (numerics.running_moments) {
     const auto terms = static_cast<double>(cols);
     const double worst = 6 * u * terms * mean_abs + floor;
-    dmean = (terms + 6 + 3 * std::log(terms)) * u * mean_abs + terms * floor, square = dmean * dmean;
+    dmean = (terms + 6 + 3 * std::log(terms)) * u * mean_abs + terms * floor;
+    square = dmean * dmean;
     up = down = 2.42 * worst * std::sqrt(variance) + worst * worst + share * (variance + worst * worst) + 2 * floor;
   }
   const double rho = inverse_root_error(numerics, total, up, down);

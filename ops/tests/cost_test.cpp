@@ -40,7 +40,8 @@ TEST_CASE("the cost of attention counts the visible pairs under every mask and w
     for (const auto& [queries, keys] : {std::pair{5, 3}, {3, 5}, {4, 4}, {0, 3}, {3, 0}})
       for (const double window : {0.0, 1.0, 2.0, 9.0}) {
         attention_forward::Args a = forward(1, queries, keys);
-        a.mask = mask, a.window = window;
+        a.mask = mask;
+        a.window = window;
         const Sequence s = a.sequence(0);
         std::int64_t pairs = 0;
         for (std::int64_t i = 0; i < queries; ++i) pairs += a.visible(s, i) - a.first_visible(s, i);
@@ -53,7 +54,10 @@ TEST_CASE("the cost of attention counts the visible pairs under every mask and w
             .q = a.q, .k = a.k, .v = a.k, .o = a.q, .lse = {}, .d_o = a.q, .dq = a.q, .dk = a.k, .dv = a.k};
         back.mask = static_cast<attention_backward::Mask>(mask);
         std::int64_t of_scores = 0, of_back = 0;
-        for (std::int64_t i = 0; i < queries; ++i) of_scores += scores.visible(i), of_back += back.visible(i);
+        for (std::int64_t i = 0; i < queries; ++i) {
+          of_scores += scores.visible(i);
+          of_back += back.visible(i);
+        }
         CHECK(attention_scores::cost(scores).flops == 2.0 * static_cast<double>(of_scores));
         CHECK(attention_backward::cost(back).flops == 10.0 * static_cast<double>(of_back));
       }
@@ -67,10 +71,13 @@ TEST_CASE("an empty attention with an axis of 2^40 costs nothing", "[cost]") {
       attention_scores::cost({.q = rows(0, kHuge), .k = rows(0, kHuge), .p = dense(nullptr, f16, {0, 1, kHuge, kHuge})}).flops ==
       0);
   attention_backward::Args back{};
-  back.q = back.o = back.d_o = back.dq = rows(0, kHuge), back.k = back.v = back.dk = back.dv = rows(0, 1);
+  back.q = back.o = back.d_o = back.dq = rows(0, kHuge);
+  back.k = back.v = back.dk = back.dv = rows(0, 1);
   CHECK(attention_backward::cost(back).flops == 0);
   paged_attention::Args paged{};
-  paged.q = paged.o = rows(0, kHuge), paged.k_pool = paged.v_pool = rows(1, 16);
-  paged.page_table = dense(nullptr, i32, {0, 1}), paged.lengths = dense(nullptr, i32, {0});
+  paged.q = paged.o = rows(0, kHuge);
+  paged.k_pool = paged.v_pool = rows(1, 16);
+  paged.page_table = dense(nullptr, i32, {0, 1});
+  paged.lengths = dense(nullptr, i32, {0});
   CHECK(paged_attention::cost(paged).flops == 0);
 }

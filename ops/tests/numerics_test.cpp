@@ -55,8 +55,11 @@ Tried products(const Numerics& numerics, int terms, float least, const std::func
     for (int k = 0; k < terms; ++k) {
       const float x = least + draw(), w = least + draw();
       const double product = static_cast<double>(x) * static_cast<double>(w);
-      exact += product, sum_abs += std::fabs(product), sum_sq += product * product;
-      factors += std::fabs(x) + std::fabs(w), sum = step(sum, x, w);
+      exact += product;
+      sum_abs += std::fabs(product);
+      sum_sq += product * product;
+      factors += std::fabs(x) + std::fabs(w);
+      sum = step(sum, x, w);
     }
     for (const Errors errors : {Errors::coherent, Errors::independent})
       if (errors == Errors::coherent || least == 0)
@@ -131,7 +134,8 @@ TEST_CASE("numerics: a fused exponent's maximum rounds", "[numerics]") {
   constexpr double kLog2E = 1.4426950408889634;
   for (int trial = 0; trial < 100; ++trial) {
     std::vector<double> x{300 * draw(), 0, 0}, y(3), target{0};
-    x[1] = rounded(f32, static_cast<float>(x[0] - 1)), x[2] = x[1];
+    x[1] = rounded(f32, static_cast<float>(x[0] - 1));
+    x[2] = x[1];
     double exact = 0, shifted = 0, spread = 0;
     for (const double v : x) exact += std::exp(v - x[0]);
     for (const double v : x) spread += std::exp(v - x[0]) * (x[0] - v) / exact;
@@ -226,7 +230,11 @@ TEST_CASE("numerics: running moments err by a chain of roundings, whatever the l
   for (int trial = 0; trial < 100; ++trial) {
     std::vector<float> x(kCols);
     double mean = 0, mean_abs = 0, variance = 0;
-    for (float& v : x) v = 50 + draw(), mean += v / double{kCols}, mean_abs += std::fabs(v) / double{kCols};
+    for (float& v : x) {
+      v = 50 + draw();
+      mean += v / double{kCols};
+      mean_abs += std::fabs(v) / double{kCols};
+    }
     for (const float v : x) variance += (v - mean) * (v - mean) / kCols;
     float of_mean = 0, squares = 0;
     for (int k = 0; k < kCols; ++k) {
@@ -234,7 +242,9 @@ TEST_CASE("numerics: running moments err by a chain of roundings, whatever the l
       of_mean += before / static_cast<float>(k + 1);
       squares = std::fmaf(before, x[static_cast<std::size_t>(k)] - of_mean, squares);
     }
-    const auto bound = [&](const Numerics& n, double d) { return layernorm_error(n, Errors::coherent, kCols, d, mean_abs, variance, 0); };
+    const auto bound = [&](const Numerics& n, double d) {
+      return layernorm_error(n, Errors::coherent, kCols, d, mean_abs, variance, 0);
+    };
     const double root = std::sqrt(variance), off = std::fabs(std::sqrt(kCols / static_cast<double>(squares)) - 1 / root);
     tried.add(std::fabs(of_mean - mean) / root, bound({.running_moments = true}, 0), bound({.chain = {.lanes = kCols}}, 0));
     CHECK(off <= bound({.running_moments = true}, 1));

@@ -46,8 +46,13 @@ class Pass {
     const Values normed = tell("norm1", norm(x, w.gamma1, w.beta1));
     Values q = product(normed, w.wq, w.bq), k = product(normed, w.wk, w.bk);
     const Values v = tell("v", product(normed, w.wv, w.bv));
-    if (d.rotates()) tell("q0", q), tell("k0", k), rotate(q, k);
-    tell("q", q), tell("k", k);
+    if (d.rotates()) {
+      tell("q0", q);
+      tell("k0", k);
+      rotate(q, k);
+    }
+    tell("q", q);
+    tell("k", k);
     const Values attn = tell("attn", product(tell("o", attention(q, k, v)), w.wo, w.bo));
     const Values h = tell("h", sum(x, attn));
     const Values normed2 = tell("norm2", norm(d.parallel ? x : h, w.gamma2, w.beta2));
@@ -99,8 +104,10 @@ class Pass {
   void rotate(Values& q, Values& k) const {
     const Values q0 = q, k0 = k;
     rope::Args r{.q = heads(q0, d.heads), .k = heads(k0, d.kv_heads), .q_out = heads(q, d.heads), .k_out = heads(k, d.kv_heads)};
-    r.rotary_dim = d.rotary_dim, r.base = d.rope_base;
-    r.frequencies = d.frequencies, r.given_frequencies = d.frequencies.rank != 0;
+    r.rotary_dim = d.rotary_dim;
+    r.base = d.rope_base;
+    r.frequencies = d.frequencies;
+    r.given_frequencies = d.frequencies.rank != 0;
     solve_as<rope>(r, {q, k}, n * d.heads, of_heads());
   }
   Values attention(const Values& q, const Values& k, const Values& v) const {

@@ -40,10 +40,12 @@ struct Product {
       for (std::int64_t r = 0; r < count; ++r) w.row(r) = load(weight, (first + r) * inner + column, n).matrix();
       part = x.middleCols(column, n);
       value.noalias() += part * w.transpose();
-      w = w.cwiseAbs(), part = part.cwiseAbs();
+      w = w.cwiseAbs();
+      part = part.cwiseAbs();
       each(column, w);
       sum_abs.noalias() += part * w.transpose();
-      w = w.cwiseAbs2(), part = part.cwiseAbs2();
+      w = w.cwiseAbs2();
+      part = part.cwiseAbs2();
       sum_sq.noalias() += part * w.transpose();
     }
   }

@@ -49,7 +49,10 @@ void solve_as(const typename Op::Args& args, std::initializer_list<Array> to, st
   Op::bind(golden_of_step, arrays);
   golden(args, golden_of_step, {.total = rows});
   std::size_t k = 0;
-  for (const Array& output : to) std::copy(arrays.memory[k].begin(), arrays.memory[k].end(), output.begin()), ++k;
+  for (const Array& output : to) {
+    std::copy(arrays.memory[k].begin(), arrays.memory[k].end(), output.begin());
+    ++k;
+  }
 }
 
 }  // namespace assay::reference

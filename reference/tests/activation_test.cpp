@@ -49,7 +49,8 @@ TEST_CASE("activations: slopes and the constants of the bound", "[golden]") {
       if (!(std::fabs(slope - difference) < 1e-6)) FAIL(z << ": " << slope << " " << difference);
       const double bend = (activation_slope(f, z + h) - activation_slope(f, z - h)) / (2 * h);
       if (z < detail::kTurn && !(bend <= 0)) FAIL(z << ": bends up, " << bend);
-      steepest = std::max(steepest, std::fabs(slope)), sharpest = std::max(sharpest, std::fabs(bend));
+      steepest = std::max(steepest, std::fabs(slope));
+      sharpest = std::max(sharpest, std::fabs(bend));
     }
     CHECK(steepest < detail::kSlope);
     CHECK(sharpest < detail::kBend);

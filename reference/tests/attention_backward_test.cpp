@@ -41,8 +41,12 @@ std::unique_ptr<Problem> solved(std::string_view op_name, const Shape& s, std::v
                                 std::vector<std::int64_t> sample = {}) {
   const Op& op = *find_op(op_name);
   Dims dims;
-  dims[Axis::batch] = s.batch, dims[Axis::seq_q] = s.queries, dims[Axis::seq_k] = s.keys;
-  dims[Axis::heads] = s.heads, dims[Axis::kv_heads] = s.kv_heads, dims[Axis::head_dim] = s.dim;
+  dims[Axis::batch] = s.batch;
+  dims[Axis::seq_q] = s.queries;
+  dims[Axis::seq_k] = s.keys;
+  dims[Axis::heads] = s.heads;
+  dims[Axis::kv_heads] = s.kv_heads;
+  dims[Axis::head_dim] = s.dim;
   auto problem = op.make();
   std::size_t next = 0;
   for (const std::size_t i : always_there(op)) {
@@ -53,10 +57,12 @@ std::unique_ptr<Problem> solved(std::string_view op_name, const Shape& s, std::v
     std::int64_t stride = 1;
     for (int k = t.rank - 1; k >= 0; --k) {
       t.shape[k] = dims[op.tensors[i].axes[static_cast<std::size_t>(k)]];
-      t.stride[k] = stride, stride *= t.shape[k];
+      t.stride[k] = stride;
+      stride *= t.shape[k];
     }
   }
-  problem->set_attribute("mask", s.mask), problem->set_attribute("scale", s.scale);
+  problem->set_attribute("mask", s.mask);
+  problem->set_attribute("scale", s.scale);
   problem->solve(std::move(sample));
   return problem;
 }
@@ -70,7 +76,9 @@ Gradients gradients(const Shape& s, Values q, Values k, Values v, Values d_o) {
   const auto forward = solved("attention_forward", s, {&q, &k, &v});
   Gradients g{output(*forward, 0), output(*forward, 1), {}, {}, {}};
   const auto backward = solved("attention_backward", s, {&q, &k, &v, &g.o, &g.lse, &d_o});
-  g.dq = output(*backward, 0), g.dk = output(*backward, 1), g.dv = output(*backward, 2);
+  g.dq = output(*backward, 0);
+  g.dk = output(*backward, 1);
+  g.dv = output(*backward, 2);
   return g;
 }
 
@@ -117,7 +125,10 @@ TEST_CASE("attention_backward: gradients match finite differences of the forward
       const auto compare = [&](Values& x, const Values& dx, const char* name) {
         for (std::size_t i = 0; i < x.size(); ++i) {
           const double kept = x[i];
-          const auto at = [&](double steps) { return x[i] = kept + steps * kStep, loss(); };
+          const auto at = [&](double steps) {
+            x[i] = kept + steps * kStep;
+            return loss();
+          };
           // A fourth-order difference: its error is O(kStep^4).
           const double slope = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * kStep);
           x[i] = kept;
@@ -125,7 +136,9 @@ TEST_CASE("attention_backward: gradients match finite differences of the forward
           CHECK(std::fabs(dx[i] - slope) < 1e-10);
         }
       };
-      compare(q, g.dq, "dq"), compare(k, g.dk, "dk"), compare(v, g.dv, "dv");
+      compare(q, g.dq, "dq");
+      compare(k, g.dk, "dk");
+      compare(v, g.dv, "dv");
     }
 }
 
@@ -173,9 +186,15 @@ TEST_CASE("attention_backward: a sample computes its queries, the keys at their 
 TEST_CASE("attention_backward: a case gets O and L from the forward pass in every layout") {
   const Op& op = *find_op("attention_backward");
   Case c{.op = "attention_backward", .dtype = f16};
-  c.dims[Axis::batch] = 1, c.dims[Axis::seq_q] = 5, c.dims[Axis::seq_k] = 4, c.dims[Axis::heads] = 2;
-  c.dims[Axis::kv_heads] = 1, c.dims[Axis::head_dim] = 8;
-  c.attributes["mask"] = 1, c.fill = "hot_keys", c.seed = 3;
+  c.dims[Axis::batch] = 1;
+  c.dims[Axis::seq_q] = 5;
+  c.dims[Axis::seq_k] = 4;
+  c.dims[Axis::heads] = 2;
+  c.dims[Axis::kv_heads] = 1;
+  c.dims[Axis::head_dim] = 8;
+  c.attributes["mask"] = 1;
+  c.fill = "hot_keys";
+  c.seed = 3;
   for (const char* layout : {"contiguous", "padded"}) {
     c.layout = layout;
     const std::vector<Placement> placements = place(op, c);

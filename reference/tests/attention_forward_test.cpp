@@ -28,9 +28,11 @@ struct Solved {
          std::vector<std::int64_t> sample = {}, double window = 0, double softcap = 0)
       : q(std::move(queries)), k(std::move(keys)), v(std::move(values)) {
     const auto size = static_cast<std::size_t>(s.batch * s.queries * s.heads);
-    o.assign(size * static_cast<std::size_t>(s.dim), -7), lse.assign(size, -7);
+    o.assign(size * static_cast<std::size_t>(s.dim), -7);
+    lse.assign(size, -7);
     for (std::vector<double>* m : {&pv_abs, &pv_sq, &spread}) m->assign(o.size(), -7);
-    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &rope_products, &rope_products_angle, &rope_magnitudes})
+    for (std::vector<double>* m :
+         {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &rope_products, &rope_products_angle, &rope_magnitudes})
       m->assign(size, -7);
     v_abs.assign(v.size(), -7);
     a = {.q = tensor(q, {s.batch, s.queries, s.heads, s.dim}),
@@ -53,7 +55,10 @@ struct Solved {
     Tensor t{.data = values.data(), .dtype = f64, .rank = static_cast<int>(shape.size())};
     std::copy(shape.begin(), shape.end(), t.shape.begin());
     std::int64_t stride = 1;
-    for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
+    for (int i = t.rank - 1; i >= 0; --i) {
+      t.stride[i] = stride;
+      stride *= t.shape[i];
+    }
     return t;
   }
   std::vector<double> q, k, v, o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq,
@@ -146,7 +151,8 @@ TEST_CASE("attention_forward: rope rotates q and k by their positions", "[golden
   CHECK(near(s.o[0], (first + 3) / (first + 1)));
   // Second key: m = 1 and m' = 2 in either channel, both rotated by 1.
   CHECK((near(s.rope_products[0], 2 * 2) && near(s.rope_products_angle[0], 2 * 2 * 2) && near(s.rope_magnitudes[0], 2 * 3)));
-  const Numerics plain{.angle_error = 1, .reduced_angle_error = 1}, rounded{.angle_error = 1, .reduced_angle_error = 1, .rounds_rotated = true};
+  const Numerics plain{.angle_error = 1, .reduced_angle_error = 1},
+      rounded{.angle_error = 1, .reduced_angle_error = 1, .rounds_rotated = true};
   s.a.q.dtype = f16;  // the storage dtype, to which q and k are rounded
   const double more = Op::bound(s.a, s.g, rounded, Errors::coherent, 1, 0) - Op::bound(s.a, s.g, plain, Errors::coherent, 1, 0);
   CHECK((more > 2 * 0x1p-11 * s.products_abs[0] && more < 2.1 * 0x1p-11 * s.products_abs[0]));

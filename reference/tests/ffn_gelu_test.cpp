@@ -64,7 +64,8 @@ TEST_CASE("ffn_gelu: matches values computed by hand", "[golden]") {
   CHECK(std::fabs(s.product_bias[1] - 4 * 0.13250487) < 1e-6);
 
   // Without biases z = [50, -1, -40]; the tanh form of -1 is -0.15880800939172324.
-  a.b1 = a.b2 = {}, a.form = Activation::gelu_tanh;
+  a.b1 = a.b2 = {};
+  a.form = Activation::gelu_tanh;
   const Solved t = solve(a);
   CHECK(t.y[0] == 100);
   CHECK(std::fabs(t.y[1] - 4 * 0.15880800939172324) < 1e-15);

@@ -23,7 +23,10 @@ struct Appended {
 Appended append(Pool pool, std::int64_t batch, std::int64_t rows, std::vector<std::int32_t> table,
                 std::vector<std::int32_t> lengths) {
   std::vector<double> k, v, copy = pool;
-  for (std::int64_t i = 1; i <= batch * rows; ++i) k.push_back(static_cast<double>(i)), v.push_back(-static_cast<double>(i));
+  for (std::int64_t i = 1; i <= batch * rows; ++i) {
+    k.push_back(static_cast<double>(i));
+    v.push_back(-static_cast<double>(i));
+  }
   const std::int64_t pages = static_cast<std::int64_t>(pool.size()) / 2,
                      entries = static_cast<std::int64_t>(table.size()) / batch;
   const auto of = [&](Pool& p, std::int64_t a, std::int64_t b) {

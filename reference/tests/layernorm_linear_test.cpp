@@ -57,7 +57,8 @@ TEST_CASE("layernorm_linear: matches values computed by hand", "[golden]") {
   CHECK(s.shift_abs == std::vector<double>{11, 2, 10});
   CHECK(s.weight_abs == std::vector<double>{7, 8, 3});
   // epsilon is under the root: with 16 the first row's deviation is 5.
-  a.epsilon = 16, a.bias = {};
+  a.epsilon = 16;
+  a.bias = {};
   CHECK(std::fabs(solve(a).y[0] - (0.6 * 2 + 10 - 0.6 * 3 - 1)) < 1e-14);
 }
 

@@ -22,7 +22,10 @@ Tensor tensor(std::vector<T>& values, DType dtype, std::initializer_list<std::in
   Tensor t{.data = values.data(), .dtype = dtype, .rank = static_cast<int>(shape.size())};
   std::copy(shape.begin(), shape.end(), t.shape.begin());
   std::int64_t stride = 1;
-  for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
+  for (int i = t.rank - 1; i >= 0; --i) {
+    t.stride[i] = stride;
+    stride *= t.shape[i];
+  }
   return t;
 }
 

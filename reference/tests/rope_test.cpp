@@ -74,7 +74,8 @@ TEST_CASE("rope: rotary_dim sets the frequencies; the rest and an odd channel ar
                .rotary_dim = 2,
                .offset = 3};
   CHECK(close(solve(a).q, {std::cos(3.0), std::sin(3.0), 9, 8}));
-  a.q = a.k = a.q_out = a.k_out = cube(k, 1, 1, 1), a.rotary_dim = 0;
+  a.q = a.k = a.q_out = a.k_out = cube(k, 1, 1, 1);
+  a.rotary_dim = 0;
   CHECK(close(solve(a).q, {std::cos(3.0), std::sin(3.0), 3}));
 }
 
@@ -100,9 +101,12 @@ TEST_CASE("rope: explicit positions plus offset, another base, large positions",
   CHECK((std::fabs(out[4] - c) < 1e-10 && std::fabs(out[5] - s) < 1e-10));
   a.offset = 5;
   CHECK(std::fabs(solve(a).q[2] - std::cos(5.0)) < 1e-15);
-  a.offset = 0, a.positions = {}, a.base = 16;
+  a.offset = 0;
+  a.positions = {};
+  a.base = 16;
   std::vector<double> wide{0, 1, 0, 0};
-  a.q = a.k = a.q_out = a.k_out = cube(wide, 1, 1, 1), a.offset = 4;  // the second pair's frequency is 1/4
+  a.q = a.k = a.q_out = a.k_out = cube(wide, 1, 1, 1);
+  a.offset = 4;  // the second pair's frequency is 1/4
   CHECK(close(solve(a).q, {0, std::cos(1.0), 0, std::sin(1.0)}));
 }
 
@@ -121,7 +125,8 @@ TEST_CASE("rope: a table of frequencies, by the index of the pair in both layout
                .offset = 4};
   CHECK(rope::legal(a));
   CHECK(close(solve(a).q, {std::cos(2.0), std::cos(1.0), std::sin(2.0), std::sin(1.0), 9}));
-  a.layout = rope::Layout::interleaved, a.q = a.k = cube(pairs, 1, 1, 1);
+  a.layout = rope::Layout::interleaved;
+  a.q = a.k = cube(pairs, 1, 1, 1);
   CHECK(close(solve(a).q, {std::cos(2.0), std::sin(2.0), std::cos(1.0), std::sin(1.0), 9}));
   CHECK(close(solve(a).angle, {2, 2, 1, 1, 0}));
   for (const double wrong : {-1e-9, 1 + 1e-9, nan}) {
@@ -170,7 +175,10 @@ TEST_CASE("rope: illegal arguments are named", "[golden]") {
   CHECK(with([](rope::Args& b) { b.offset = -1; }) == "the position of token 0 is not one of 0 ... 2^24");
   CHECK(with([](rope::Args& b) { b.offset = 0x1p24; }) == "the position of token 1 is not one of 0 ... 2^24");
   CHECK(with([&](rope::Args& b) { b.positions = ids(at, 1); }) == "the position of token 1 is not one of 0 ... 2^24");
-  CHECK(with([&](rope::Args& b) { b.q = cube(k, 1, 2, 1), b.k = cube(q, 1, 2, 2); }) == "heads must be a multiple of kv_heads");
+  CHECK(with([&](rope::Args& b) {
+          b.q = cube(k, 1, 2, 1);
+          b.k = cube(q, 1, 2, 2);
+        }) == "heads must be a multiple of kv_heads");
 }
 
 }  // namespace assay

@@ -143,7 +143,10 @@ struct Plain {
 Tensor of_shape(Values& v, std::initializer_list<std::size_t> shape) {
   Tensor t{.data = v.data(), .dtype = f64};
   for (const std::size_t extent : shape) t.shape[t.rank++] = static_cast<std::int64_t>(extent);
-  for (std::int64_t a = t.rank - 1, step = 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];
+  for (std::int64_t a = t.rank - 1, step = 1; a >= 0; --a) {
+    t.stride[a] = step;
+    step *= t.shape[a];
+  }
   return t;
 }
 
@@ -165,9 +168,14 @@ std::array<Values, 12> golden_of(Weights& w, Dialect dialect, Gelu gelu, double 
   if (dialect == Dialect::llama) {
     a.w_gate = of_shape(w.w_gate, {kFfn, kHidden});
   } else {
-    a.beta1 = of_shape(w.beta1, {kHidden}), a.beta2 = of_shape(w.beta2, {kHidden});
-    a.bq = of_shape(w.bq, {kHeads, kDim}), a.bk = of_shape(w.bk, {kKvHeads, kDim}), a.bv = of_shape(w.bv, {kKvHeads, kDim});
-    a.bo = of_shape(w.bo, {kHidden}), a.b_up = of_shape(w.b_up, {kFfn}), a.b_down = of_shape(w.b_down, {kHidden});
+    a.beta1 = of_shape(w.beta1, {kHidden});
+    a.beta2 = of_shape(w.beta2, {kHidden});
+    a.bq = of_shape(w.bq, {kHeads, kDim});
+    a.bk = of_shape(w.bk, {kKvHeads, kDim});
+    a.bv = of_shape(w.bv, {kKvHeads, kDim});
+    a.bo = of_shape(w.bo, {kHidden});
+    a.b_up = of_shape(w.b_up, {kFfn});
+    a.b_down = of_shape(w.b_down, {kHidden});
   }
   constexpr std::size_t y = kTokens * kHidden, q = kTokens * kQ, k = kTokens * kK;
   std::array<Values, 12> v;

@@ -26,7 +26,10 @@ struct Solved {
 Tensor shaped(Values& v, std::initializer_list<std::int64_t> shape) {
   Tensor t{.data = v.data(), .dtype = f64};
   for (const std::int64_t extent : shape) t.shape[t.rank++] = extent;
-  for (std::int64_t a = t.rank - 1, step = 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];
+  for (std::int64_t a = t.rank - 1, step = 1; a >= 0; --a) {
+    t.stride[a] = step;
+    step *= t.shape[a];
+  }
   return t;
 }
 
@@ -99,12 +102,22 @@ TEST_CASE("transformer_layer: gpt2 and gptneox by hand", "[golden]") {
   // x = [3 1]: mean 2, deviation 1, n = [1 -1]; betas and biases are 1 where used.  gpt2: v = [1 + 4, -2], attn = [-2 + 1, 5],
   // h = [2 6], normed to [-1 1]; z = norm2 [3 0] + 2 with gamma2 = [1 1].  gptneox reads x again: norm2 = [1 -1].
   Small s{.x = {3, 1}, .wq = {0, 0, 0, 0}, .bq = {1, 2}, .wk = {0, 0, 0, 0}, .wo = {0, 1, 1, 0}};
-  s.bv = {4, 0}, s.bo = {1, 0}, s.gamma2 = {1, 1}, s.b_up = {2}, s.b_down = {0, 10};
+  s.bv = {4, 0};
+  s.bo = {1, 0};
+  s.gamma2 = {1, 1};
+  s.b_up = {2};
+  s.b_down = {0, 10};
   transformer_layer::Args a = s.args(1, 1);
-  a.dialect = transformer_layer::Dialect::gpt2, a.w_gate = {};
-  a.beta1 = test::vector_of(s.beta1), a.beta2 = test::vector_of(s.beta2);
-  a.bq = shaped(s.bq, {1, 2}), a.bk = shaped(s.bk, {1, 2}), a.bv = shaped(s.bv, {1, 2});
-  a.bo = test::vector_of(s.bo), a.b_up = test::vector_of(s.b_up), a.b_down = test::vector_of(s.b_down);
+  a.dialect = transformer_layer::Dialect::gpt2;
+  a.w_gate = {};
+  a.beta1 = test::vector_of(s.beta1);
+  a.beta2 = test::vector_of(s.beta2);
+  a.bq = shaped(s.bq, {1, 2});
+  a.bk = shaped(s.bk, {1, 2});
+  a.bv = shaped(s.bv, {1, 2});
+  a.bo = test::vector_of(s.bo);
+  a.b_up = test::vector_of(s.b_up);
+  a.b_down = test::vector_of(s.b_down);
   using enum transformer_layer::Output;
   const Solved gpt2 = solve(a);
   CHECK(gpt2[kQ] == Values{1, 2});
@@ -114,7 +127,8 @@ TEST_CASE("transformer_layer: gpt2 and gptneox by hand", "[golden]") {
   const double low = activation(Activation::gelu_tanh, -1);
   CHECK((near(gpt2[kY][0], 2 + low) && near(gpt2[kY][1], 6 + 2 * low + 10)));
 
-  a.dialect = transformer_layer::Dialect::gptneox, a.rotary_dim = 2;
+  a.dialect = transformer_layer::Dialect::gptneox;
+  a.rotary_dim = 2;
   const Solved neox = solve(a);
   CHECK(neox[kH] == Values{2, 6});
   CHECK(neox[kNorm2] == Values{1, -1});

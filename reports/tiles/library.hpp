@@ -33,7 +33,10 @@ inline Memory allocate(std::size_t bytes) {
 // waits for the host between the events.
 class Clock {
  public:
-  Clock() { check(cudaEventCreate(&begin_), "cudaEventCreate"), check(cudaEventCreate(&end_), "cudaEventCreate"); }
+  Clock() {
+    check(cudaEventCreate(&begin_), "cudaEventCreate");
+    check(cudaEventCreate(&end_), "cudaEventCreate");
+  }
   float time_us(const std::function<void()>& launch) {
     float ms = 0;
     check(cudaMemsetAsync(flushed_.get(), 0, kFlush), "cudaMemsetAsync");
@@ -70,7 +73,10 @@ class Library {
       check(cublasLtMatmulDescSetAttribute(operation_, what, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
     };
     set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-    if (bias) set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS), set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    if (bias) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    }
     check(cublasLtMatrixLayoutCreate(&w_, CUDA_R_16F, k, n, k), "cublasLtMatrixLayoutCreate");
     check(cublasLtMatrixLayoutCreate(&x_, CUDA_R_16F, k, m, k), "cublasLtMatrixLayoutCreate");
     check(cublasLtMatrixLayoutCreate(&y_, CUDA_R_16F, n, m, n), "cublasLtMatrixLayoutCreate");
@@ -96,7 +102,10 @@ class Library {
       std::vector<float> times(5);
       for (float& t : times) t = clock.time_us(launch);
       std::sort(times.begin(), times.end());
-      if (const float t = quantile(times, 0.5); t < least) least = t, fastest = chosen_;
+      if (const float t = quantile(times, 0.5); t < least) {
+        least = t;
+        fastest = chosen_;
+      }
     }
     chosen_ = fastest;
   }

@@ -6,9 +6,9 @@ namespace tiles {
 
 template <int M, int N, bool Turns>
 using Pair = gemm::Shape<M, N, Turns, 2>;
-using Tiles = gemm::Shapes<Pair<128, 256, false>, Pair<128, 192, true>, Pair<128, 176, true>, Pair<128, 160, true>,
-                           Pair<128, 128, true>, Pair<64, 256, true>, Pair<64, 192, true>, Pair<64, 176, true>,
-                           Pair<64, 128, true>>;
+using Tiles =
+    gemm::Shapes<Pair<128, 256, false>, Pair<128, 192, true>, Pair<128, 176, true>, Pair<128, 160, true>, Pair<128, 128, true>,
+                 Pair<64, 256, true>, Pair<64, 192, true>, Pair<64, 176, true>, Pair<64, 128, true>>;
 
 // Only a comparison: see reciprocal_approx.
 struct ApproxSwiGlu {

@@ -50,7 +50,8 @@ void decode_address_of(Decoder& d, const Operand& o, Space space) {
   if (o.kind != Operand::Kind::address) d.refuse("has " + d.text(o) + " where an address was expected");
   if (o.count != 0) d.refuse("has coordinates where none are taken");
   d.op.how = static_cast<std::uint8_t>(d.op.how | static_cast<std::uint8_t>(space == Space::constant ? Space::global : space));
-  d.op.value = o.value, d.op.a = kNone;
+  d.op.value = o.value;
+  d.op.a = kNone;
   if (o.base == Operand::Kind::variable) {
     d.op.value = static_cast<std::int64_t>(d.address_of(o));
   } else if (o.base == Operand::Kind::reg) {
@@ -134,7 +135,8 @@ void decode_address(Decoder& d) {
     default: d.refuse("is not run for this space");
   }
   // Note: `cvta.shared d, x` names the variable itself.
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   d.emit();
 }
 

@@ -158,7 +158,8 @@ void decode_approximate(Decoder& d) {
   }
   if (d.op.run == nullptr) d.refuse("is not run in this form");
   d.operands(2);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   d.emit();
 }
 

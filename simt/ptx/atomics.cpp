@@ -137,7 +137,10 @@ void copy(Warp& w, const Op& o) {
   });
 }
 void commit(Warp& w, const Op&) {
-  w.each_lane([&](unsigned lane) { become(w, lane), detail::commit_copies(); });
+  w.each_lane([&](unsigned lane) {
+    become(w, lane);
+    detail::commit_copies();
+  });
 }
 void wait(Warp& w, const Op& o) {
   w.each_lane([&](unsigned lane) {
@@ -152,11 +155,21 @@ void wait(Warp& w, const Op& o) {
 void decode_copy(Decoder& d) {
   if (std::find(d.words.begin(), d.words.end(), "bulk") != d.words.end()) return decode_bulk(d);
   if (!d.take("async")) d.refuse("is not run in this form");
-  if (d.take("commit_group")) return d.operands(0), d.op.run = commit, d.emit();
-  if (d.take("wait_all")) return d.operands(0), d.op.run = wait, d.op.value = -1, d.emit();
+  if (d.take("commit_group")) {
+    d.operands(0);
+    d.op.run = commit;
+    return d.emit();
+  }
+  if (d.take("wait_all")) {
+    d.operands(0);
+    d.op.run = wait;
+    d.op.value = -1;
+    return d.emit();
+  }
   if (d.take("wait_group")) {
     d.operands(1);
-    d.op.run = wait, d.op.value = d.integer(d.operand(0), "a number of groups");
+    d.op.run = wait;
+    d.op.value = d.integer(d.operand(0), "a number of groups");
     if (d.op.value < 0 || d.op.value > 1 << 20) d.refuse("waits for too many groups");
     return d.emit();
   }

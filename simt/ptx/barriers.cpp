@@ -81,7 +81,10 @@ void fence_proxies(Warp& w, const Op& o) {
   });
 }
 void fence_barriers(Warp& w, const Op& o) {
-  w.each_lane([&](unsigned lane) { become(w, lane), detail::barriers_ready(o.where); });
+  w.each_lane([&](unsigned lane) {
+    become(w, lane);
+    detail::barriers_ready(o.where);
+  });
 }
 
 Space barrier_space(Decoder& d) {
@@ -150,7 +153,10 @@ void decode_mbarrier(Decoder& d) {
   const std::size_t first = what == 2 ? 1 : 0;
   if (what == 2) d.operands(bytes ? 3 : 2, 3);
   else d.operands(what == 1 ? 1 : 2);
-  if (what == 2 && d.operand(0).kind != Operand::Kind::nothing) d.out(&Op::d, 0, Type::b64), d.op.n = 1;
+  if (what == 2 && d.operand(0).kind != Operand::Kind::nothing) {
+    d.out(&Op::d, 0, Type::b64);
+    d.op.n = 1;
+  }
   decode_address_of(d, d.operand(first), space);
   if (bytes) d.no_list();
   if (d.count() > first + 1) d.in_list(d.operand(first + 1), Type::u32);
@@ -165,16 +171,23 @@ bool decode_proxy_fence(Decoder& d) {
     if (!d.take("release") || !d.take("cluster")) d.refuse("is not run in this form");
     d.operands(0);
     d.op.run = fence_barriers;
-    return d.emit(), true;
+    d.emit();
+    return true;
   }
   if (!d.take("proxy")) return false;
-  if (d.take("tensormap::generic")) return decode_tensor_map_fence(d), true;
+  if (d.take("tensormap::generic")) {
+    decode_tensor_map_fence(d);
+    return true;
+  }
   if (d.take("alias")) return true;
   if (!d.take("async")) d.refuse("is not run in this form");
   d.operands(0);
   d.program.asynchronous = true;
   const int space = d.take_one({"global", "shared::cta", "shared::cluster"});
-  if (space != 0) d.op.run = fence_proxies, d.emit();  // Note: nothing here reads global memory by the other proxy late.
+  if (space != 0) {
+    d.op.run = fence_proxies;
+    d.emit();
+  }  // Note: nothing here reads global memory by the other proxy late.
   return true;
 }
 

@@ -47,7 +47,10 @@ constexpr Run kRight = op2<[](T a, u32 n) { return shifted_right(a, n); }, T, T,
 template <class T>
 T field(T a, u32 start, u32 length) {
   constexpr u32 kBits = 8 * sizeof(T);
-  if constexpr (kBits == 32) start &= 255, length &= 255;
+  if constexpr (kBits == 32) {
+    start &= 255;
+    length &= 255;
+  }
   if (length == 0) return 0;
   const T low = shifted_right(a, start);
   if (length >= kBits) return low;
@@ -65,7 +68,10 @@ T field(T a, u32 start, u32 length) {
 template <class T>
 T inserted(T a, T b, u32 start, u32 length) {
   constexpr u32 kBits = 8 * sizeof(T);
-  if constexpr (kBits == 32) start &= 255, length &= 255;
+  if constexpr (kBits == 32) {
+    start &= 255;
+    length &= 255;
+  }
   if (start >= kBits || length == 0) return b;
   const T ones = length >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
   const T mask = static_cast<T>(ones << start);
@@ -153,7 +159,8 @@ void decode_logic(Decoder& d) {
                                   : nullptr;
   if (d.op.run == nullptr) d.refuse("is not run for this type");
   d.operands(one ? 2 : 3);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   if (!one) d.in(&Op::b, 2, t);
   d.emit();
 }
@@ -168,7 +175,9 @@ void decode_shift(Decoder& d) {
     case 64: d.op.run = left ? kLeft<u64> : is_signed(t) ? kRight<s64> : kRight<u64>; break;
     default: d.refuse("is not run for this type");
   }
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in(&Op::b, 2, Type::u32);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, Type::u32);
   d.emit();
 }
 
@@ -177,13 +186,17 @@ void decode_field(Decoder& d) {
   const bool wide = bits_of(t) == 64;
   if (bits_of(t) < 32) d.refuse("is not run for this type");
   d.operands(d.base == "bfe" ? 4 : 5);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   if (d.base == "bfe") {
-    d.in(&Op::b, 2, Type::u32), d.in(&Op::c, 3, Type::u32);
+    d.in(&Op::b, 2, Type::u32);
+    d.in(&Op::c, 3, Type::u32);
     if (is_signed(t)) d.op.run = wide ? op3<field<s64>, s64, s64, u32, u32> : op3<field<s32>, s32, s32, u32, u32>;
     else d.op.run = wide ? op3<field<u64>, u64, u64, u32, u32> : op3<field<u32>, u32, u32, u32, u32>;
   } else {
-    d.in(&Op::b, 2, t), d.in(&Op::c, 3, Type::u32), d.in_list(d.operand(4), Type::u32);
+    d.in(&Op::b, 2, t);
+    d.in(&Op::c, 3, Type::u32);
+    d.in_list(d.operand(4), Type::u32);
     d.op.run = wide ? insert<u64> : insert<u32>;
   }
   d.emit();
@@ -213,7 +226,8 @@ void decode_count(Decoder& d) {
                : t == Type::u32 ? op1<[](u32 a) { return highest(a, false); }, u32, u32>
                : t == Type::s64 ? op1<[](s64 a) { return highest(a, false); }, u32, s64>
                                 : op1<[](u64 a) { return highest(a, false); }, u32, u64>;
-  d.out(&Op::d, 0, d.base == "brev" ? t : Type::u32), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, d.base == "brev" ? t : Type::u32);
+  d.in(&Op::a, 1, t);
   d.emit();
 }
 
@@ -224,7 +238,10 @@ void decode_funnel(Decoder& d) {
   d.op.run = way == 0
                  ? (over == 1 ? op3<kFunnel<true, true>, u32, u32, u32, u32> : op3<kFunnel<true, false>, u32, u32, u32, u32>)
                  : (over == 1 ? op3<kFunnel<false, true>, u32, u32, u32, u32> : op3<kFunnel<false, false>, u32, u32, u32, u32>);
-  d.out(&Op::d, 0, Type::b32), d.in(&Op::a, 1, Type::b32), d.in(&Op::b, 2, Type::b32), d.in(&Op::c, 3, Type::u32);
+  d.out(&Op::d, 0, Type::b32);
+  d.in(&Op::a, 1, Type::b32);
+  d.in(&Op::b, 2, Type::b32);
+  d.in(&Op::c, 3, Type::u32);
   d.emit();
 }
 
@@ -238,7 +255,8 @@ void decode_words(Decoder& d) {
   if (d.base == "lop3") {
     const std::int64_t table = d.integer(d.operand(4), "a table of 8 bits");
     if (table < 0 || table > 255) d.refuse("has a table beyond 8 bits");
-    d.op.how = static_cast<std::uint8_t>(table), d.op.run = lop3;
+    d.op.how = static_cast<std::uint8_t>(table);
+    d.op.run = lop3;
   } else if (dot) {
     d.op.run = is_signed(a)
                    ? (is_signed(b) ? op3<kDot<true, true>, u32, u32, u32, u32> : op3<kDot<true, false>, u32, u32, u32, u32>)
@@ -246,7 +264,10 @@ void decode_words(Decoder& d) {
   } else {
     d.op.run = op3<permuted, u32, u32, u32, u32>;
   }
-  d.out(&Op::d, 0, Type::b32), d.in(&Op::a, 1, Type::b32), d.in(&Op::b, 2, Type::b32), d.in(&Op::c, 3, Type::b32);
+  d.out(&Op::d, 0, Type::b32);
+  d.in(&Op::a, 1, Type::b32);
+  d.in(&Op::b, 2, Type::b32);
+  d.in(&Op::c, 3, Type::b32);
   d.emit();
 }
 

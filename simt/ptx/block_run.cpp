@@ -35,8 +35,14 @@ void BlockRun::prepare(const Program& program, const std::byte* parameters) {
   const auto fill = [&](LaunchConstant which, std::uint32_t value) {
     std::fill_n(reinterpret_cast<std::uint32_t*>(constants_ + which * kVectorBytes), kLanes, value);
   };
-  fill(kNTidX, b.x), fill(kNTidY, b.y), fill(kNTidZ, b.z), fill(kNCtaIdX, g.x), fill(kNCtaIdY, g.y), fill(kNCtaIdZ, g.z);
-  fill(kNWarpId, warps), fill(kDynamicShared, static_cast<std::uint32_t>(machine.grid->shared_bytes - program.dynamic_at));
+  fill(kNTidX, b.x);
+  fill(kNTidY, b.y);
+  fill(kNTidZ, b.z);
+  fill(kNCtaIdX, g.x);
+  fill(kNCtaIdY, g.y);
+  fill(kNCtaIdZ, g.z);
+  fill(kNWarpId, warps);
+  fill(kDynamicShared, static_cast<std::uint32_t>(machine.grid->shared_bytes - program.dynamic_at));
   for (unsigned i = 0; i < kLanes; ++i) {
     auto* const lane = reinterpret_cast<std::uint32_t*>(constants_) + i;
     const std::uint32_t bit = 1u << i, masks[] = {bit, bit - 1, bit | (bit - 1), ~(bit | (bit - 1)), ~(bit - 1)};
@@ -48,9 +54,11 @@ void BlockRun::prepare(const Program& program, const std::byte* parameters) {
   forget_maps(true);
   for (unsigned k = 0; k < warps; ++k) {
     Warp& w = warps_[k].warp;
-    w.base[0] = start + of_warp * 8 * k, w.base[1] = constants_;
+    w.base[0] = start + of_warp * 8 * k;
+    w.base[1] = constants_;
     w.local = local_.data() + program.local_bytes * kLanes * k;
-    w.program = &program, w.parameters = parameters;
+    w.program = &program;
+    w.parameters = parameters;
   }
 }
 
@@ -58,24 +66,32 @@ void BlockRun::start_block() {
   const auto fill = [&](LaunchConstant which, std::uint32_t value) {
     std::fill_n(reinterpret_cast<std::uint32_t*>(constants_ + which * kVectorBytes), kLanes, value);
   };
-  fill(kCtaIdX, device::blockIdx.x), fill(kCtaIdY, device::blockIdx.y), fill(kCtaIdZ, device::blockIdx.z);
+  fill(kCtaIdX, device::blockIdx.x);
+  fill(kCtaIdY, device::blockIdx.y);
+  fill(kCtaIdZ, device::blockIdx.z);
   std::fill(local_.begin(), local_.end(), std::byte{0xff});
-  meetings_.clear(), free_.clear();
+  meetings_.clear();
+  free_.clear();
   for (Barrier& b : barriers_) b = {};
   for (unsigned k = 0; k < warps_.size(); ++k) {
     WarpRun& s = warps_[k];
     s.exists = lane_bits(machine.threads - k * kLanes);
     s.warp.thread = machine.thread + k * kLanes;
-    s.warp.alive = s.exists, s.warp.mask = 0, s.warp.full = false;
+    s.warp.alive = s.exists;
+    s.warp.mask = 0;
+    s.warp.full = false;
     for (unsigned i = 0; i < kLanes && k * kLanes + i < machine.threads; ++i) {
       const device::uint3& at = s.warp.thread[i].index;
-      s.warp.at<std::uint32_t>(kTidX)[i] = at.x, s.warp.at<std::uint32_t>(kTidY)[i] = at.y,
+      s.warp.at<std::uint32_t>(kTidX)[i] = at.x;
+      s.warp.at<std::uint32_t>(kTidY)[i] = at.y;
       s.warp.at<std::uint32_t>(kTidZ)[i] = at.z;
       s.warp.at<std::uint32_t>(kWarpId)[i] = k;
     }
     s.parts.assign(1, Part{0, s.exists, nullptr, Wait::none, 0, 0});
   }
-  events_ = 0, given_up_ = 0, doubted_.clear();
+  events_ = 0;
+  given_up_ = 0;
+  doubted_.clear();
   forget_maps(false);
   if (program_->asynchronous) detail::use_asynchronous(program_->ops[0].where);
 }
@@ -107,7 +123,10 @@ bool BlockRun::turn(WarpRun& s) {
   for (;;) {
     bool now = false;
     for (std::size_t k = 0; k < s.parts.size(); ++k)
-      if (s.parts[k].wait == Wait::none && s.parts[k].lanes != 0) now = true, go(s, k);
+      if (s.parts[k].wait == Wait::none && s.parts[k].lanes != 0) {
+        now = true;
+        go(s, k);
+      }
     std::erase_if(s.parts, [](const Part& p) { return p.lanes == 0; });
     resolve(s);
     now = now || std::any_of(s.parts.begin(), s.parts.end(), [](const Part& p) { return p.wait == Wait::none; });
@@ -128,7 +147,8 @@ void BlockRun::go(WarpRun& s, std::size_t part) {
   Warp& w = s.warp;
   Part p = s.parts[part];
   s.parts[part].lanes = 0;  // until it stops
-  w.mask = 0, w.full = false;
+  w.mask = 0;
+  w.full = false;
   w.execute(p.lanes);
   const Op* const ops = program_->ops.data();
   for (int left = kTurn; left > 0; --left) {
@@ -159,32 +179,45 @@ bool BlockRun::control(WarpRun& s, Part& p, const Op& o) {
   if (o.flow == Flow::join) return meet(s, p);
   std::uint32_t lanes = p.lanes;
   if (o.guard != 0) lanes &= s.warp.lanes_of(o.guard) ^ (o.guard_negated ? 0xffffffffu : 0u);
-  if (o.flow == Flow::branch) return branch(s, p, o, lanes), true;
-  if (lanes == 0) return ++p.at, true;
+  if (o.flow == Flow::branch) {
+    branch(s, p, o, lanes);
+    return true;
+  }
+  if (lanes == 0) {
+    ++p.at;
+    return true;
+  }
   if (o.careful != kNone) check_accumulators(s, o, lanes);
   switch (o.flow) {
     case Flow::careful:
       s.warp.execute(lanes);
       o.run(s.warp, o);
-      return ++p.at, true;
+      ++p.at;
+      return true;
     case Flow::phase: return wait_for_phase(s, p, o, lanes);
     case Flow::exit: return leave(s, p, lanes);
     case Flow::trap:
       machine.current = s.warp.thread + std::countr_zero(lanes);
-      machine.reported_kind = "trap", machine.reported = "the kernel executes `trap`";
+      machine.reported_kind = "trap";
+      machine.reported = "the kernel executes `trap`";
       detail::stop({.what = What::reported, .where = o.where});
     case Flow::warpgroup:
     case Flow::registers:
     case Flow::together: return execute_together(s, p, o, lanes);
     case Flow::warp_barrier: return warp_barrier(s, p, o, lanes);
-    case Flow::arrival: return arrive(s, lanes, o, false), ++p.at, true;
+    case Flow::arrival:
+      arrive(s, lanes, o, false);
+      ++p.at;
+      return true;
     default: break;
   }
   // A barrier: the whole warp comes to it.
   p.wait = Wait::barrier;
   if (lanes != p.lanes) {  // the others go on without it
     s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes, s.parts.back().wait = Wait::none, ++s.parts.back().at;
+    s.parts.back().lanes = p.lanes & ~lanes;
+    s.parts.back().wait = Wait::none;
+    ++s.parts.back().at;
     p.lanes = lanes;
   }
   return false;
@@ -192,10 +225,17 @@ bool BlockRun::control(WarpRun& s, Part& p, const Op& o) {
 
 bool BlockRun::meet(WarpRun&, Part& p) {
   Meeting* const m = p.meeting;
-  if (m == nullptr || m->at != p.at) return ++p.at, true;
+  if (m == nullptr || m->at != p.at) {
+    ++p.at;
+    return true;
+  }
   m->arrived |= p.lanes;
-  if (m->arrived != m->expected) return p.lanes = 0, false;
-  p.lanes = m->arrived, p.meeting = m->outer;
+  if (m->arrived != m->expected) {
+    p.lanes = 0;
+    return false;
+  }
+  p.lanes = m->arrived;
+  p.meeting = m->outer;
   free_.push_back(m);
   return true;
 }
@@ -213,8 +253,10 @@ void BlockRun::branch(WarpRun& s, Part& p, const Op& o, std::uint32_t taken) {
     p.meeting = m;
   }
   Part other = p;
-  other.at = o.target, other.lanes = taken;
-  p.lanes &= ~taken, ++p.at;
+  other.at = o.target;
+  other.lanes = taken;
+  p.lanes &= ~taken;
+  ++p.at;
   if (machine.options.order != ThreadOrder::forward) std::swap(p, other);
   s.parts.push_back(other);
 }
@@ -243,11 +285,13 @@ bool BlockRun::leave(WarpRun& s, Part& p, std::uint32_t lanes) {
     m->expected &= ~lanes;
     if (m->expected != 0 && m->arrived == m->expected) {
       s.parts.push_back({m->at, m->arrived, outer, Wait::none, 0, 0});
-      m->arrived = 0, m->expected = 0xffffffffu;  // no lane comes here any more
+      m->arrived = 0;
+      m->expected = 0xffffffffu;  // no lane comes here any more
     }
     m = outer;
   }
-  s.warp.mask = 0, s.warp.full = false;
+  s.warp.mask = 0;
+  s.warp.full = false;
   if (p.lanes != 0) ++p.at;
   return p.lanes != 0;
 }

@@ -93,7 +93,10 @@ void decode_bulk(Decoder& d) {
   const bool adds = d.take("reduce");
   if (!d.take("async") || !d.take("bulk")) d.refuse("is not run in this form");
   if (d.take("commit_group")) return decode_groups(d, false);
-  if (d.take("wait_group")) return d.take("read"), decode_groups(d, true);
+  if (d.take("wait_group")) {
+    d.take("read");
+    return decode_groups(d, true);
+  }
   if (d.take("prefetch")) return d.words.clear();
   d.program.asynchronous = true;
   if (d.take("multicast::cluster")) d.refuse("is run within a block only");

@@ -23,7 +23,8 @@ void decode_flow(Decoder& d) {
 
 // bar.sync id{, threads}; bar.arrive; bar.warp.sync lanes.  The list: barrier, threads.
 void decode_barrier(Decoder& d) {
-  d.take("cta"), d.take("aligned");
+  d.take("cta");
+  d.take("aligned");
   if (d.take("cluster")) d.refuse("is not run: a cluster has one block here");
   if (d.take("warp")) {
     if (!d.take("sync")) d.refuse("is not run in this form");
@@ -44,15 +45,20 @@ void decode_barrier(Decoder& d) {
 
 namespace {
 void wait_for_grid(Warp& w, const Op& o) {
-  w.each_lane([&](unsigned lane) { become(w, lane), detail::wait_for_previous_grid(o.where); });
+  w.each_lane([&](unsigned lane) {
+    become(w, lane);
+    detail::wait_for_previous_grid(o.where);
+  });
 }
 }  // namespace
 
 // Fences order nothing that this machine does out of order.
 void decode_nothing(Decoder& d) {
   if (d.base == "griddepcontrol") {
-    if (d.take("wait")) d.op.run = wait_for_grid, d.emit();
-    else if (!d.take("launch_dependents")) d.refuse("is not run in this form");
+    if (d.take("wait")) {
+      d.op.run = wait_for_grid;
+      d.emit();
+    } else if (!d.take("launch_dependents")) d.refuse("is not run in this form");
   }
   if (d.base == "pmevent") d.words.clear();
   if (d.base == "fence" && decode_proxy_fence(d)) return;

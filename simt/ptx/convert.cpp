@@ -245,7 +245,9 @@ void decode_pair(Decoder& d, Type to, std::uint8_t how) {
   const bool half = to == Type::f16x2;
   if (how == 0) d.op.run = half ? kNarrowPair<F16> : kNarrowPair<BF16>;
   else d.op.run = half ? pair_of_floats<kF16, 16> : pair_of_floats<kBF16, 16>;
-  d.out(&Op::d, 0, to), d.in(&Op::a, 1, Type::f32), d.in(&Op::b, 2, Type::f32);
+  d.out(&Op::d, 0, to);
+  d.in(&Op::a, 1, Type::f32);
+  d.in(&Op::b, 2, Type::f32);
   d.emit();
 }
 
@@ -258,13 +260,16 @@ void decode_bytes(Decoder& d, std::uint8_t how) {
   if (into && other == Type::f32) {
     d.operands(3);
     d.op.run = e4m3 ? pair_of_floats<kE4M3, 8> : pair_of_floats<kE5M2, 8>;
-    d.out(&Op::d, 0, Type::b16), d.in(&Op::a, 1, Type::f32), d.in(&Op::b, 2, Type::f32);
+    d.out(&Op::d, 0, Type::b16);
+    d.in(&Op::a, 1, Type::f32);
+    d.in(&Op::b, 2, Type::f32);
   } else {
     d.operands(2);
     if (other != Type::f16x2) d.refuse("is not run for this type");
     if (into) d.op.run = e4m3 ? bytes_of_halves<kE4M3> : bytes_of_halves<kE5M2>;
     else d.op.run = e4m3 ? halves_of_bytes<kE4M3> : halves_of_bytes<kE5M2>;
-    d.out(&Op::d, 0, into ? Type::b16 : Type::b32), d.in(&Op::a, 1, into ? Type::b32 : Type::b16);
+    d.out(&Op::d, 0, into ? Type::b16 : Type::b32);
+    d.in(&Op::a, 1, into ? Type::b32 : Type::b16);
   }
   d.emit();
 }
@@ -298,7 +303,8 @@ void decode_convert(Decoder& d) {
     d.operands(2);
     if (away) d.op.run = finite ? kToTF32<true, false, true> : kToTF32<true, false, false>;
     else d.op.run = relu ? kToTF32<false, true, false> : kToTF32<false, false, false>;
-    d.out(&Op::d, 0, Type::b32), d.in(&Op::a, 1, Type::f32);
+    d.out(&Op::d, 0, Type::b32);
+    d.in(&Op::a, 1, Type::f32);
     return d.emit();
   }
   const Type to = d.take_type();
@@ -316,12 +322,14 @@ void decode_convert(Decoder& d) {
     d.op.run = with_integer(to, [&]<class D>(D) -> Run { return integer_of_float<D>; });
   } else {
     d.op.run = quick(to, from, how);
-    d.op.n = static_cast<std::uint8_t>(to), d.op.value = static_cast<std::int64_t>(from);
+    d.op.n = static_cast<std::uint8_t>(to);
+    d.op.value = static_cast<std::int64_t>(from);
     if (d.op.run == nullptr && is_integer(from))
       d.op.run = with_integer(from, [&]<class A>(A) -> Run { return float_of_integer<A>; });
     else if (d.op.run == nullptr) d.op.run = float_of_float;
   }
-  d.out(&Op::d, 0, to, is_integer(to)), d.in(&Op::a, 1, from, is_integer(from));
+  d.out(&Op::d, 0, to, is_integer(to));
+  d.in(&Op::a, 1, from, is_integer(from));
   d.emit();
 }
 

@@ -74,7 +74,10 @@ int Decoder::take_one(std::initializer_list<std::string_view> choices) {
 
 Type Decoder::maybe_type() {
   for (const std::string_view word : words)
-    if (const Type t = type_named(word); t != Type::none) return take(word), t;
+    if (const Type t = type_named(word); t != Type::none) {
+      take(word);
+      return t;
+    }
   return Type::none;
 }
 
@@ -178,7 +181,8 @@ Place Decoder::low_half(std::uint32_t reg) {
   Op copy;
   copy.run = op1<[](std::uint64_t v) { return v; }, std::uint32_t, std::uint64_t>;
   copy.d = kLowHalves + low_halves_++ * kVectorBytes;
-  copy.where = op.where, copy.line = op.line;
+  copy.where = op.where;
+  copy.line = op.line;
   program.ops.push_back(copy);
   return copy.d;
 }
@@ -237,7 +241,8 @@ detail::Meet meet_of(std::string_view base) {
 
 void Decoder::guard_again() {
   if (i->guard < 0) return;
-  op.guard = 1, op.guard_negated = i->guard_negated;  // its place comes with those of all registers
+  op.guard = 1;
+  op.guard_negated = i->guard_negated;  // its place comes with those of all registers
   refer(static_cast<std::uint32_t>(i->guard), false, 4, 0);
 }
 
@@ -271,7 +276,8 @@ void Decoder::decode(const Instruction& next) {
 
 // Offsets of the variables in their spaces.
 void Decoder::lay_out() {
-  outer_at_.assign(m.variables.size(), 0), inner_at_.assign(f.variables.size(), 0);
+  outer_at_.assign(m.variables.size(), 0);
+  inner_at_.assign(f.variables.size(), 0);
   std::vector<std::uint8_t> used(m.variables.size(), 0);
   for (const Operand& o : f.operands)
     if (o.outer) used[o.id] = 1;
@@ -308,9 +314,17 @@ void Decoder::run() {
     const Block& here = graph.blocks[b];
     block = static_cast<std::uint32_t>(b);
     blocks.push_back(static_cast<std::uint32_t>(program.ops.size()));
-    if (graph.is_meeting[b]) op.flow = Flow::join, emit(), carries_.push_back(0);
+    if (graph.is_meeting[b]) {
+      op.flow = Flow::join;
+      emit();
+      carries_.push_back(0);
+    }
     for (std::uint32_t k = here.first; k < here.end; ++k) decode(f.code[k]);
-    if (here.first == here.end) op.flow = Flow::exit, emit(), carries_.push_back(0);  // the end of the text
+    if (here.first == here.end) {
+      op.flow = Flow::exit;
+      emit();
+      carries_.push_back(0);
+    }  // the end of the text
   }
   blocks.push_back(static_cast<std::uint32_t>(program.ops.size()));
   for (Op& o : program.ops) {

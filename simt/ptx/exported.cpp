@@ -93,8 +93,10 @@ ASSAY_EXPORT const char* assay_ptx_fidelity(const AssayPtxEntry* entry) { return
 
 ASSAY_EXPORT size_t assay_ptx_parameters(const AssayPtxEntry* entry, uint64_t* offsets, uint64_t* sizes, size_t most) {
   const ptx::Program& p = *entry->program;
-  for (std::size_t i = 0; i < std::min(most, p.parameter_at.size()); ++i)
-    offsets[i] = p.parameter_at[i], sizes[i] = p.function.parameters[i].bytes;
+  for (std::size_t i = 0; i < std::min(most, p.parameter_at.size()); ++i) {
+    offsets[i] = p.parameter_at[i];
+    sizes[i] = p.function.parameters[i].bytes;
+  }
   return p.parameter_at.size();
 }
 ASSAY_EXPORT uint64_t assay_ptx_parameter_bytes(const AssayPtxEntry* entry) { return entry->program->parameter_bytes; }

@@ -72,8 +72,14 @@ Narrowed narrowed_in(const Module& module, const Function& f) {
     const bool fused = (base == "fma" || base == "mad") && i.count == 4;
     const Operand* const c = fused ? &f.operands[i.first + 3] : nullptr;
     const bool sum = base == "add" || base == "sub" || (fused && c->kind == Operand::Kind::reg && varies[c->id] != 0);
-    if (narrow && sum && n.sum_line == 0) n.sum = name, n.sum_line = i.line;
-    if ((base == "mma" || base == "wgmma") && has(name, "tf32") && n.product_line == 0) n.product = name, n.product_line = i.line;
+    if (narrow && sum && n.sum_line == 0) {
+      n.sum = name;
+      n.sum_line = i.line;
+    }
+    if ((base == "mma" || base == "wgmma") && has(name, "tf32") && n.product_line == 0) {
+      n.product = name;
+      n.product_line = i.line;
+    }
   }
   return n;
 }

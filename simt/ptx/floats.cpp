@@ -58,7 +58,8 @@ inline T product(auto f, T a, T b, More... c) {
 
 template <auto F, class T, bool Ftz, bool Sat>
 constexpr Run kRun2 = op2<[](T a, T b) {
-  a = taken<Ftz>(a), b = taken<Ftz>(b);
+  a = taken<Ftz>(a);
+  b = taken<Ftz>(b);
   // Note: compilers differ in whether decltype(F) is const.
   constexpr bool kProduct = std::is_same_v<std::remove_cv_t<decltype(F)>, std::remove_cv_t<decltype(kMultiply)>>;
   return given<Ftz, Sat>(kProduct ? product<Ftz>(F, a, b) : static_cast<T>(F(a, b)));
@@ -91,7 +92,8 @@ Run rounding(int mode) {
 // them also where the reciprocal would be.
 template <bool Full, bool Ftz>
 float quotient(float a, float b) {
-  a = taken<Ftz>(a), b = taken<Ftz>(b);
+  a = taken<Ftz>(a);
+  b = taken<Ftz>(b);
   const float size = std::fabs(b);
   const float scale = !Ftz && size < 0x1p-126f ? 0x1p24f : Full && size > 0x1p126f ? 0.25f : 1.0f;
   return given<Ftz, false>(product<Ftz>(kMultiply, taken<Ftz>(a * scale), detail::special_reciprocal(taken<Ftz>(b * scale))));
@@ -129,7 +131,8 @@ void decode_sign(Decoder& d, Type t) {
   else if (d.base == "neg") d.op.run = wide ? kNegate<double, false> : ftz ? kNegate<float, true> : kNegate<float, false>;
   else d.op.run = wide ? kCopySign<std::uint64_t> : kCopySign<std::uint32_t>;
   d.operands(one ? 2 : 3);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   if (!one) d.in(&Op::b, 2, t);
   d.emit();
 }
@@ -160,7 +163,9 @@ void decode_float(Decoder& d) {
   } else {
     d.refuse("is not run for this type");
   }
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in(&Op::b, 2, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, t);
   if (three) d.in(&Op::c, 3, t);
   d.emit();
 }

@@ -82,7 +82,10 @@ class Meetings {
         std::uint32_t best = kNone;
         for (const std::uint32_t n : next_[b])
           if (dominator[n] != kNone) best = best == kNone ? n : common(n, best, dominator);
-        if (best != dominator[b]) dominator[b] = best, changed = true;
+        if (best != dominator[b]) {
+          dominator[b] = best;
+          changed = true;
+        }
       }
     }
     for (std::uint32_t b = 0; b < end_; ++b)
@@ -103,7 +106,10 @@ class Meetings {
       auto& [b, k] = stack.back();
       if (k < before[b].size()) {
         const std::uint32_t n = before[b][k++];
-        if (!seen[n]) seen[n] = 1, stack.emplace_back(n, 0);
+        if (!seen[n]) {
+          seen[n] = 1;
+          stack.emplace_back(n, 0);
+        }
       } else {
         order_.push_back(b);
         stack.pop_back();

@@ -96,7 +96,8 @@ void decode_half_sign(Decoder& d, Type t) {
     default: d.op.run = negates ? half_sign<BF16, true, 2> : half_sign<BF16, false, 2>; break;
   }
   d.operands(2);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   d.emit();
 }
 
@@ -117,7 +118,9 @@ void decode_half(Decoder& d) {
   }
   if (d.op.run == nullptr) d.refuse("is not run for this type");
   d.operands(three ? 4 : 3);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in(&Op::b, 2, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, t);
   if (three) d.in(&Op::c, 3, t);
   d.emit();
 }

@@ -42,7 +42,8 @@ class Inliner {
       if (moved.guard >= 0) moved.guard += static_cast<std::int32_t>(registers);
       moved.first = static_cast<std::uint32_t>(into_.operands.size());
       if (depth > 0 && is_return(m_, i)) {
-        moved.opcode = branch(), moved.count = 1;
+        moved.opcode = branch();
+        moved.count = 1;
         returns.push_back(moved.first);
         into_.operands.push_back({.kind = Operand::Kind::label});
       } else {
@@ -129,7 +130,8 @@ Function without_calls(const Module& module, const Function& f) {
   for (const Instruction& i : f.code) calls = calls || is_call(module, i);
   if (!calls) return f;
   Function whole = f;
-  whole.code.clear(), whole.operands.clear();
+  whole.code.clear();
+  whole.operands.clear();
   std::vector<std::uint32_t> same(f.variables.size());
   for (std::uint32_t k = 0; k < same.size(); ++k) same[k] = k;
   Inliner(module, whole).add(f, same, 0, 0);

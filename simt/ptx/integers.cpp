@@ -145,7 +145,9 @@ void decode_product(Decoder& d, Type t) {
       default: break;
     }
   if (d.op.run == nullptr) d.refuse("is not run for this type");
-  d.out(&Op::d, 0, result), d.in(&Op::a, 1, t), d.in(&Op::b, 2, t);
+  d.out(&Op::d, 0, result);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, t);
   if (adds) d.in(&Op::c, 3, result);
   d.emit();
 }
@@ -167,7 +169,8 @@ void decode_integer(Decoder& d) {
     d.op.run = t == Type::s32 && d.take("sat") ? op2<kSaturated<true>, s32, s32, s32> : bits2<kSubtract>(t);
   if (d.op.run == nullptr || !is_integer(t)) d.refuse("is not run for this type");
   d.operands(one ? 2 : 3);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   if (!one) d.in(&Op::b, 2, t);
   d.emit();
 }
@@ -238,7 +241,9 @@ void decode_carry(Decoder& d) {
                           : (minus ? of_carry<Sum, u64, true>(takes, gives) : of_carry<Sum, u64, false>(takes, gives));
   }
   d.operands(product ? 4 : 3);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in(&Op::b, 2, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, t);
   if (product) d.in(&Op::c, 3, t);
   d.emit();
 }

@@ -21,10 +21,22 @@ unsigned source_of(Way way, unsigned lane, u32 b, u32 c, bool& in) {
   const auto at = static_cast<s32>(lane), by = static_cast<s32>(b & 31);
   s32 from = 0;
   switch (way) {
-    case Way::up: from = at - by, in = from >= static_cast<s32>(last); break;
-    case Way::down: from = at + by, in = from <= static_cast<s32>(last); break;
-    case Way::bfly: from = at ^ by, in = from <= static_cast<s32>(last); break;
-    case Way::idx: from = static_cast<s32>(first | (static_cast<u32>(by) & ~segment)), in = from <= static_cast<s32>(last); break;
+    case Way::up:
+      from = at - by;
+      in = from >= static_cast<s32>(last);
+      break;
+    case Way::down:
+      from = at + by;
+      in = from <= static_cast<s32>(last);
+      break;
+    case Way::bfly:
+      from = at ^ by;
+      in = from <= static_cast<s32>(last);
+      break;
+    case Way::idx:
+      from = static_cast<s32>(first | (static_cast<u32>(by) & ~segment));
+      in = from <= static_cast<s32>(last);
+      break;
   }
   return in ? static_cast<unsigned>(from) : lane;
 }
@@ -119,8 +131,12 @@ void decode_shuffle(Decoder& d) {
   const int way = d.take_one({"up", "down", "bfly", "idx"});
   if (!d.take("sync") || way < 0 || !d.take("b32")) d.refuse("is not run in this form");
   d.operands(5);
-  d.op.run = shuffle, d.op.how = static_cast<std::uint8_t>(way), d.op.flow = Flow::together;
-  d.in(&Op::a, 1, Type::b32), d.in(&Op::b, 2, Type::b32), d.in(&Op::c, 3, Type::b32);
+  d.op.run = shuffle;
+  d.op.how = static_cast<std::uint8_t>(way);
+  d.op.flow = Flow::together;
+  d.in(&Op::a, 1, Type::b32);
+  d.in(&Op::b, 2, Type::b32);
+  d.in(&Op::c, 3, Type::b32);
   d.in_list(d.operand(4), Type::b32);
   results(d, Type::b32);
   if (!d.op.n) d.refuse("has no result");
@@ -135,7 +151,9 @@ void decode_match(Decoder& d) {
   d.op.run =
       bits_of(t) == 64 ? (all == 1 ? match<u64, true> : match<u64, false>) : (all == 1 ? match<u32, true> : match<u32, false>);
   d.operands(3);
-  d.in(&Op::a, 1, t), d.in_list(d.operand(2), Type::b32), results(d, Type::b32);
+  d.in(&Op::a, 1, t);
+  d.in_list(d.operand(2), Type::b32);
+  results(d, Type::b32);
   d.emit();
 }
 
@@ -151,7 +169,9 @@ void decode_reduction(Decoder& d) {
                       reduce<u32, [](u32 a, u32 b) { return a | b; }>, reduce<u32, [](u32 a, u32 b) { return a ^ b; }>};
   d.op.run = runs[k];
   d.operands(3);
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in_list(d.operand(2), Type::b32);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
+  d.in_list(d.operand(2), Type::b32);
   d.emit();
 }
 
@@ -159,8 +179,10 @@ void decode_reduction(Decoder& d) {
 
 void decode_vote(Decoder& d) {
   if (d.base == "activemask") {
-    d.take("b32"), d.operands(1);
-    d.op.run = active, d.out(&Op::d, 0, Type::b32);
+    d.take("b32");
+    d.operands(1);
+    d.op.run = active;
+    d.out(&Op::d, 0, Type::b32);
     return d.emit();
   }
   if (!d.take("sync")) d.refuse("is not run in this form");
@@ -169,7 +191,9 @@ void decode_vote(Decoder& d) {
   if (d.base == "redux") return decode_reduction(d);
   if (d.base == "elect") {
     d.operands(2);
-    d.op.run = elect, d.in_list(d.operand(1), Type::b32), results(d, Type::b32);
+    d.op.run = elect;
+    d.in_list(d.operand(1), Type::b32);
+    results(d, Type::b32);
     return d.emit();
   }
   const int kind = d.take_one({"all", "any", "uni", "ballot"});
@@ -177,9 +201,12 @@ void decode_vote(Decoder& d) {
   if (kind < 0 || (kind == 3) != (t == Type::b32)) d.refuse("is not run in this form");
   d.operands(3);
   Operand asked = d.operand(1);
-  d.op.run = vote, d.op.how = static_cast<std::uint8_t>(kind | (asked.negated ? 8 : 0));
+  d.op.run = vote;
+  d.op.how = static_cast<std::uint8_t>(kind | (asked.negated ? 8 : 0));
   asked.negated = false;
-  d.out(&Op::d, 0, t), d.in(&Op::a, asked, Type::pred), d.in_list(d.operand(2), Type::b32);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, asked, Type::pred);
+  d.in_list(d.operand(2), Type::b32);
   d.emit();
 }
 

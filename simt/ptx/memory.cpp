@@ -70,12 +70,16 @@ Reach together(const Warp& w, u64 (&at)[kLanes], Where where) {
   if (watched) {
     detail::machine.watch.read_by_lanes(w.thread->id, lanes, at, Bytes, where);
     become(w, static_cast<unsigned>(std::countr_zero(lanes)));
-    if ((detail::machine.slow_ticks += static_cast<int>(count)) >= detail::kTicks) detail::tick(where);
+    detail::machine.slow_ticks += static_cast<int>(count);
+    if (detail::machine.slow_ticks >= detail::kTicks) detail::tick(where);
   } else {
     detail::hot.ticks -= count;
   }
   const std::uintptr_t map = is_write(Kind) ? detail::hot.written_map : detail::hot.read_map;
-  if (differ == 0) return mark<Bytes>(map, first), Reach::one;
+  if (differ == 0) {
+    mark<Bytes>(map, first);
+    return Reach::one;
+  }
   if (apart == 0 && first % 8 == 0) {
     std::memset(reinterpret_cast<void*>(map + (first >> 3)), 0xff, Bytes * kLanes / 8);
     return Reach::neighbours;

@@ -31,7 +31,8 @@ void pack(Warp& w, const Op& o) {
     for_lanes(w, w.at<Store<D>>(o.d), [=](unsigned i) {
       return (... | (static_cast<Store<D>>(part[K][i] & (kBits == 32 ? ~0u : (1u << kBits) - 1)) << kBits * K));
     });
-  }(std::make_integer_sequence<unsigned, Count>());
+  }
+  (std::make_integer_sequence<unsigned, Count>());
 }
 template <class A, unsigned Count>
 void unpack(Warp& w, const Op& o) {
@@ -84,7 +85,8 @@ void decode_move(Decoder& d) {
   const std::string_view from = d.operand(1).kind == Operand::Kind::special ? std::string_view(d.m.names[d.operand(1).id]) : "";
   if (from.starts_with("%clock") || from.starts_with("%globaltimer")) d.refuse("reads a clock, which this machine has not");
   // Note: an address that is moved for its shared, local or parameter variable is an offset in its space.
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
   d.emit();
 }
 
@@ -197,7 +199,9 @@ void decode_compare(Decoder& d) {
   const bool pair = d.operand(0).kind == Operand::Kind::pair;
   const Operand& p = pair ? d.part(d.operand(0), 0) : d.operand(0);
   const Op head = d.op;  // its guard and place hold for both operations
-  d.out(&Op::d, p, Type::pred), d.in(&Op::a, 1, t), d.in(&Op::b, 2, t);
+  d.out(&Op::d, p, Type::pred);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, t);
   d.emit();
   if (with < 0 && !pair) return;
   d.op = head;
@@ -205,7 +209,8 @@ void decode_compare(Decoder& d) {
   d.op.list = static_cast<u32>(d.program.lists.size());
   d.guard_again();
   d.op.how = static_cast<std::uint8_t>(with + 1);
-  d.in(&Op::d, p, Type::pred), d.out(&Op::d, p, Type::pred);
+  d.in(&Op::d, p, Type::pred);
+  d.out(&Op::d, p, Type::pred);
   if (with >= 0) {
     Operand third = d.operand(3);
     d.op.how = static_cast<std::uint8_t>(d.op.how | (third.negated ? 8 : 0));
@@ -224,7 +229,10 @@ void decode_select(Decoder& d) {
   d.operands(4);
   d.op.run = bits_of(t) == 64 ? op3<[](u64 a, u64 b, bool p) { return p ? a : b; }, u64, u64, u64, bool>
                               : op3<[](u32 a, u32 b, bool p) { return p ? a : b; }, u32, u32, u32, bool>;
-  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in(&Op::b, 2, t), d.in(&Op::c, 3, Type::pred);
+  d.out(&Op::d, 0, t);
+  d.in(&Op::a, 1, t);
+  d.in(&Op::b, 2, t);
+  d.in(&Op::c, 3, Type::pred);
   d.emit();
 }
 

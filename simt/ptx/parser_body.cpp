@@ -26,10 +26,14 @@ void Parser::close_scope() {
   scopes_.pop_back();
   for (const Pending& p : scope.pending) {
     Operand& o = f_->operands[p.operand];
-    if (const auto label = scope.labels.find(p.name); label != scope.labels.end())
-      o.kind = Operand::Kind::label, o.id = label->second;
-    else if (!scopes_.empty()) scopes_.back().pending.push_back(p);
-    else o.kind = Operand::Kind::symbol, o.id = name_id(p.name);
+    if (const auto label = scope.labels.find(p.name); label != scope.labels.end()) {
+      o.kind = Operand::Kind::label;
+      o.id = label->second;
+    } else if (!scopes_.empty()) scopes_.back().pending.push_back(p);
+    else {
+      o.kind = Operand::Kind::symbol;
+      o.id = name_id(p.name);
+    }
   }
 }
 
@@ -73,7 +77,10 @@ void Parser::statement() {
 void Parser::directive(std::string_view word) {
   if (word == ".reg") return registers();
   if (word == ".loc") return location();
-  if (word == ".pragma") return in_.take(), in_.expect(";");
+  if (word == ".pragma") {
+    in_.take();
+    return in_.expect(";");
+  }
   const Space space = word == ".shared"  ? Space::shared
                       : word == ".local" ? Space::local
                       : word == ".param" ? Space::param
@@ -130,7 +137,9 @@ void Parser::location() {
 void Parser::instruction(std::string_view opcode, int line) {
   if (++instructions_ > kMostInstructions) in_.refuse("the module has too many instructions");
   Instruction i;
-  i.line = line, i.source_file = source_file_, i.source_line = source_line_;
+  i.line = line;
+  i.source_file = source_file_;
+  i.source_line = source_line_;
   if (in_.accept("@")) {
     i.guard_negated = in_.accept("!");
     const std::string_view name = in_.word("a predicate");
@@ -149,7 +158,8 @@ void Parser::instruction(std::string_view opcode, int line) {
     if (!in_.accept(",")) break;
   }
   in_.expect(";");
-  i.first = keep(all), i.count = static_cast<std::uint32_t>(all.size());
+  i.first = keep(all);
+  i.count = static_cast<std::uint32_t>(all.size());
   f_->code.push_back(i);
 }
 
@@ -187,7 +197,9 @@ Operand Parser::named(std::string_view name) {
     return o;
   }
   if (const auto at = outer_.find(name); at != outer_.end()) {
-    o.kind = Operand::Kind::variable, o.outer = true, o.id = at->second;
+    o.kind = Operand::Kind::variable;
+    o.outer = true;
+    o.id = at->second;
     return o;
   }
   o.kind = name[0] == '%' || name == "WARP_SZ" ? Operand::Kind::special : Operand::Kind::symbol;
@@ -202,16 +214,20 @@ Operand Parser::address() {
     const Operand base = named(in_.take().text);
     if (base.kind != Operand::Kind::reg && base.kind != Operand::Kind::variable)
       in_.refuse("an address begins with a register or a variable");
-    o.base = base.kind, o.id = base.id, o.outer = base.outer;
+    o.base = base.kind;
+    o.id = base.id;
+    o.outer = base.outer;
     if (in_.accept("+")) o.value = in_.integer("an offset");
     else if (in_.peek().is("-")) o.value = in_.integer("an offset");
   } else {
-    o.base = Operand::Kind::nothing, o.value = in_.integer("an address");
+    o.base = Operand::Kind::nothing;
+    o.value = in_.integer("an address");
   }
   if (in_.accept(",")) {
     in_.expect("{");
     const Operand coordinates = group("}");
-    o.more = coordinates.id, o.count = coordinates.count;
+    o.more = coordinates.id;
+    o.count = coordinates.count;
   }
   in_.expect("]");
   return o;
@@ -228,7 +244,8 @@ Operand Parser::group(std::string_view close) {
   in_.expect(close);
   Operand o;
   o.kind = Operand::Kind::vector;
-  o.id = keep(parts), o.count = static_cast<std::uint32_t>(parts.size());
+  o.id = keep(parts);
+  o.count = static_cast<std::uint32_t>(parts.size());
   return o;
 }
 
@@ -248,7 +265,9 @@ Operand Parser::operand() {
   if (in_.accept("|")) {
     const std::vector<Operand> both{o, named(in_.word("a predicate"))};
     o = {};
-    o.kind = Operand::Kind::pair, o.id = keep(both), o.count = 2;
+    o.kind = Operand::Kind::pair;
+    o.id = keep(both);
+    o.count = 2;
   } else if (o.kind == Operand::Kind::variable && in_.accept("+")) {
     o.value = in_.integer("an offset");
   }

@@ -62,7 +62,10 @@ void Parser::top_level() {
   if (in_.accept(".func")) return function(false);
   if (in_.accept(".file")) return file_line();
   if (in_.accept(".section")) return section();
-  if (in_.accept(".pragma")) return in_.take(), in_.expect(";");
+  if (in_.accept(".pragma")) {
+    in_.take();
+    return in_.expect(";");
+  }
   if (in_.accept(".loc")) return location();
   if (t.is(".global") || t.is(".const") || t.is(".shared")) {
     in_.take();
@@ -116,7 +119,8 @@ Variable Parser::variable(Space space) {
       const std::int64_t align = in_.integer("an alignment");
       if (align < 1 || align > 4096 || !std::has_single_bit(static_cast<std::uint64_t>(align)))
         in_.refuse("an alignment is a power of two up to 4096");
-      v.align = static_cast<std::uint32_t>(align), aligned = true;
+      v.align = static_cast<std::uint32_t>(align);
+      aligned = true;
     } else if (word == ".v2" || word == ".v4") {
       count = word == ".v2" ? 2 : 4;
     } else if (word == ".ptr" || word == ".global" || word == ".const" || word == ".shared" || word == ".local") {
@@ -215,7 +219,8 @@ void Parser::directives() {
     const std::string_view word = in_.take().text;
     if (word == ".noreturn" || word == ".blocksareclusters") continue;
     if (word == ".pragma") {
-      in_.take(), in_.expect(";");
+      in_.take();
+      in_.expect(";");
       continue;
     }
     if (word != ".maxntid" && word != ".reqntid" && word != ".minnctapersm" && word != ".maxnreg" && word != ".maxnctapersm" &&

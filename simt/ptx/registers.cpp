@@ -13,7 +13,10 @@ namespace {
 
 struct Interval {
   std::uint32_t reg, first = kNone, last = 0;
-  void cover(std::uint32_t op) { first = std::min(first, op), last = std::max(last, op); }
+  void cover(std::uint32_t op) {
+    first = std::min(first, op);
+    last = std::max(last, op);
+  }
 };
 
 class Liveness {
@@ -68,7 +71,10 @@ class Liveness {
           for (std::size_t w = 0; w < words; ++w) out[w] |= in[next * words + w];
         for (std::size_t w = 0; w < words; ++w) {
           const std::uint64_t now = reads[b * words + w] | (out[w] & ~writes[b * words + w]);
-          if (now != in[b * words + w]) in[b * words + w] = now, changed = true;
+          if (now != in[b * words + w]) {
+            in[b * words + w] = now;
+            changed = true;
+          }
         }
       }
     }
@@ -114,10 +120,15 @@ void place_registers(Program& program, const Graph& graph, const std::vector<std
   const auto wide = [&](std::uint32_t reg) { return program.function.registers[reg] == 64; };
   for (const Interval& v : all) {
     // Note: one that ends here is not free yet, or a result might lie over its operand.
-    while (!live.empty() && live.top().first < v.first)
-      free[wide(live.top().second)].push_back(place[live.top().second]), live.pop();
+    while (!live.empty() && live.top().first < v.first) {
+      free[wide(live.top().second)].push_back(place[live.top().second]);
+      live.pop();
+    }
     std::vector<Place>& fit = free[wide(v.reg)];
-    if (fit.empty()) fit.push_back(end), end += wide(v.reg) ? 2 * kVectorBytes : kVectorBytes;
+    if (fit.empty()) {
+      fit.push_back(end);
+      end += wide(v.reg) ? 2 * kVectorBytes : kVectorBytes;
+    }
     place[v.reg] = fit.back();
     fit.pop_back();
     live.emplace(v.last, v.reg);

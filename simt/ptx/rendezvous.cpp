@@ -33,10 +33,14 @@ void BlockRun::refuse_members(const WarpRun& s, const Op& o, std::uint32_t lanes
   const auto first = [](std::uint32_t bits) { return static_cast<unsigned>(std::countr_zero(bits)); };
   detail::Trouble t{.what = What::lane_exited, .where = o.where, .mask = members, .kind = o.meet};
   machine.current = s.warp.thread + first(lanes);
-  if ((lanes & ~members) != 0)
-    t.what = What::caller_not_in_mask, t.lane = first(lanes & ~members), machine.current = s.warp.thread + t.lane;
-  else if ((members & ~s.exists) != 0) t.what = What::lane_missing, t.lane = first(members & ~s.exists);
-  else t.lane = first(members & ~s.warp.alive);
+  if ((lanes & ~members) != 0) {
+    t.what = What::caller_not_in_mask;
+    t.lane = first(lanes & ~members);
+    machine.current = s.warp.thread + t.lane;
+  } else if ((members & ~s.exists) != 0) {
+    t.what = What::lane_missing;
+    t.lane = first(members & ~s.exists);
+  } else t.lane = first(members & ~s.warp.alive);
   detail::stop(t);
 }
 
@@ -45,16 +49,21 @@ bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t 
   if ((lanes & ~members) != 0 || (members & ~s.warp.alive) != 0) refuse_members(s, o, lanes, members);
   if (lanes == members) {
     run_together(s, o, lanes);
-    if (!served(s, o)) return p.wait = Wait::service, false;
+    if (!served(s, o)) {
+      p.wait = Wait::service;
+      return false;
+    }
     ++p.at;
     return true;
   }
   if (lanes != p.lanes) {
     s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes, ++s.parts.back().at;
+    s.parts.back().lanes = p.lanes & ~lanes;
+    ++s.parts.back().at;
     p.lanes = lanes;
   }
-  p.wait = Wait::together, p.members = members;
+  p.wait = Wait::together;
+  p.members = members;
   return false;
 }
 
@@ -85,11 +94,13 @@ bool BlockRun::wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t la
   const bool over = lanes_over(s.warp, o, lanes, true) == lanes;
   if (const bool doubt = doubts(s.warp, o, lanes, over); over || doubt) {
     end_wait(s.warp, o, lanes, doubt ? 0 : lanes);
-    return ++p.at, true;
+    ++p.at;
+    return true;
   }
   if (lanes != p.lanes) {
     s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes, ++s.parts.back().at;
+    s.parts.back().lanes = p.lanes & ~lanes;
+    ++s.parts.back().at;
     p.lanes = lanes;
   }
   p.wait = Wait::phase;
@@ -98,7 +109,10 @@ bool BlockRun::wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t la
 
 // Gives up all waits at mbarriers, as a GPU does after a while.  Returns false if there are none, or if that has been of no use.
 bool BlockRun::time_out() {
-  if (machine.barriers.events() != events_) events_ = machine.barriers.events(), given_up_ = 0;
+  if (machine.barriers.events() != events_) {
+    events_ = machine.barriers.events();
+    given_up_ = 0;
+  }
   if (++given_up_ > kMostGivenUp) return false;
   bool any = false;
   for (WarpRun& s : warps_)
@@ -106,7 +120,9 @@ bool BlockRun::time_out() {
       if (p.wait != Wait::phase) continue;
       const Op& o = program_->ops[p.at];
       end_wait(s.warp, o, p.lanes, lanes_over(s.warp, o, p.lanes, false));
-      p.wait = Wait::none, ++p.at, any = true;
+      p.wait = Wait::none;
+      ++p.at;
+      any = true;
     }
   return any;
 }
@@ -151,10 +167,12 @@ bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lane
   }
   if (lanes != p.lanes) {
     s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes, ++s.parts.back().at;
+    s.parts.back().lanes = p.lanes & ~lanes;
+    ++s.parts.back().at;
     p.lanes = lanes;
   }
-  p.wait = Wait::warp_barrier, p.members = members;
+  p.wait = Wait::warp_barrier;
+  p.members = members;
   return false;
 }
 
@@ -184,7 +202,8 @@ void BlockRun::resolve_together(WarpRun& s) {
       detail::stop({.what = What::lane_left, .where = o.where, .mask = first.members, .lane = gone, .kind = o.meet});
     }
     if (lanes != first.members) continue;
-    s.warp.mask = 0, s.warp.full = false;
+    s.warp.mask = 0;
+    s.warp.full = false;
     run_together(s, o, lanes);
     for (Part& p : s.parts)
       if (with(p)) p.wait = Wait::service;
@@ -194,10 +213,14 @@ void BlockRun::resolve_together(WarpRun& s) {
 void BlockRun::resolve_services(WarpRun& s) {
   for (Part& p : s.parts) {
     const Op& o = program_->ops[p.at];
-    if (p.wait == Wait::service && served(s, o)) p.wait = Wait::none, ++p.at;
+    if (p.wait == Wait::service && served(s, o)) {
+      p.wait = Wait::none;
+      ++p.at;
+    }
     if (p.wait != Wait::phase || lanes_over(s.warp, o, p.lanes, false) != p.lanes) continue;
     end_wait(s.warp, o, p.lanes, p.lanes);
-    p.wait = Wait::none, ++p.at;
+    p.wait = Wait::none;
+    ++p.at;
   }
 }
 
@@ -213,7 +236,10 @@ void BlockRun::resolve_warp_barriers(WarpRun& s) {
     detail::end_early_of_warp(static_cast<unsigned>(&s - warps_.data()), members);
     if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
     for (Part& p : s.parts)
-      if (p.wait == Wait::warp_barrier && p.members == members) p.wait = Wait::none, ++p.at;
+      if (p.wait == Wait::warp_barrier && p.members == members) {
+        p.wait = Wait::none;
+        ++p.at;
+      }
   }
 }
 
@@ -227,7 +253,10 @@ void BlockRun::resolve_barriers(WarpRun& s) {
       if (p.wait == Wait::barrier && p.at == at) lanes |= p.lanes;
     if (lanes != s.warp.alive) continue;
     const unsigned id = value_of(s, program_->lists[program_->ops[at].list], lanes);
-    for (Part& p : s.parts) p.wait = Wait::at_barrier, p.barrier = id;
+    for (Part& p : s.parts) {
+      p.wait = Wait::at_barrier;
+      p.barrier = id;
+    }
     arrive(s, lanes, program_->ops[at], true);
     return;
   }
@@ -244,7 +273,8 @@ void BlockRun::arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits) 
   Barrier& b = barriers_[id];
   if (b.arrived != 0 && b.expected != expected)
     detail::stop({.what = What::named_barrier_size, .where = o.where, .bytes = b.expected, .mask = expected, .lane = id});
-  b.expected = expected, b.arrived += kLanes;
+  b.expected = expected;
+  b.arrived += kLanes;
   for (std::uint32_t left = waits ? 0 : lanes; left != 0; left &= left - 1) {
     const detail::Thread& t = s.warp.thread[std::countr_zero(left)];
     b.late = b.late || !t.early;
@@ -263,7 +293,8 @@ void BlockRun::release(unsigned barrier) {
       if (p.wait == Wait::at_barrier && p.barrier == barrier) {
         for (std::uint32_t left = p.lanes; left != 0; left &= left - 1)
           members.push_back(static_cast<std::uint16_t>(s.warp.thread[std::countr_zero(left)].id));
-        p.wait = Wait::none, ++p.at;
+        p.wait = Wait::none;
+        ++p.at;
       }
   machine.guards.synchronised();
   detail::end_early(

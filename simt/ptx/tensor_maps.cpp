@@ -146,7 +146,8 @@ void decode_tensor_map(Decoder& d) {
     d.operands(3);
     if (!right || d.integer(d.operand(2), "a number of bytes") != static_cast<std::int64_t>(kBytes))
       d.refuse("is not run in this form");
-    d.op.run = publish, d.op.flow = Flow::together;
+    d.op.run = publish;
+    d.op.flow = Flow::together;
     decode_address_of(d, d.operand(1), Space::shared);
     d.no_list();
     further_address(d, d.operand(0), Space::global);
@@ -163,7 +164,8 @@ void decode_tensor_map(Decoder& d) {
   std::int64_t axis = 0;
   if (of_axis) axis = d.integer(d.operand(1), "an axis");
   if (axis < 0 || axis > 4) d.refuse("names an axis beyond 4");
-  d.op.run = replace, d.op.n = static_cast<std::uint8_t>(field << 3 | static_cast<std::size_t>(axis));
+  d.op.run = replace;
+  d.op.n = static_cast<std::uint8_t>(field << 3 | static_cast<std::size_t>(axis));
   decode_address_of(d, d.operand(0), space);
   d.in_list(d.operand(of_axis ? 2 : 1), t);
   d.program.lists.push_back(bits_of(t) == 64);

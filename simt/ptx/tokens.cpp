@@ -15,8 +15,10 @@ bool digit(char c) { return c >= '0' && c <= '9'; }
 void Tokens::skip_blanks() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
-    if (c == '\n') ++line_, ++at_;
-    else if (c == ' ' || c == '\t' || c == '\r' || c == '\0') ++at_;
+    if (c == '\n') {
+      ++line_;
+      ++at_;
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\0') ++at_;
     else if (text_.substr(at_, 2) == "//") at_ = std::min(text_.find('\n', at_), text_.size());
     else if (text_.substr(at_, 2) == "/*") {
       const std::size_t end = text_.find("*/", at_ + 2);
@@ -94,15 +96,22 @@ bool number(std::string_view text, NumberKind& kind, std::uint64_t& bits) {
   };
   const std::string_view head = text.substr(0, 2);
   kind = NumberKind::integer;
-  if (head == "0f" || head == "0F") return kind = NumberKind::single, text.size() == 10 && parse(text.substr(2), 16);
-  if (head == "0d" || head == "0D") return kind = NumberKind::real, text.size() == 18 && parse(text.substr(2), 16);
+  if (head == "0f" || head == "0F") {
+    kind = NumberKind::single;
+    return text.size() == 10 && parse(text.substr(2), 16);
+  }
+  if (head == "0d" || head == "0D") {
+    kind = NumberKind::real;
+    return text.size() == 18 && parse(text.substr(2), 16);
+  }
   if (head == "0x" || head == "0X") return parse(text.substr(2), 16);
   if (head == "0b" || head == "0B") return parse(text.substr(2), 2);
   if (text.find_first_of(".eE") != text.npos) {
     const std::string copy(text);
     char* end = nullptr;
     const double v = std::strtod(copy.c_str(), &end);
-    kind = NumberKind::real, bits = std::bit_cast<std::uint64_t>(v);
+    kind = NumberKind::real;
+    bits = std::bit_cast<std::uint64_t>(v);
     return *end == 0;
   }
   return text.size() > 1 && text[0] == '0' && text != "0U" ? parse(text.substr(1), 8) : parse(text, 10);

@@ -103,8 +103,10 @@ void decode_wgmma_product(Decoder& d) {
   if (in_registers) how |= kARegisters;
   if (d.count() == 8 && major(6)) how |= kAMnMajor;
   if (d.count() > 6 && major(d.count() - 1)) how |= kBMnMajor;
-  d.op.run = multiply, d.op.flow = Flow::warpgroup;
-  d.op.n = static_cast<std::uint8_t>(n / 8), d.op.how = static_cast<std::uint8_t>(how);
+  d.op.run = multiply;
+  d.op.flow = Flow::warpgroup;
+  d.op.n = static_cast<std::uint8_t>(n / 8);
+  d.op.how = static_cast<std::uint8_t>(how);
   d.no_list();
   const Operand& keep = d.operand(3);
   d.in_list(keep, Type::pred);
@@ -129,7 +131,10 @@ void Decoder::guard_accumulators() {
   std::vector<std::uint8_t> holds(f.registers.size(), 0);
   bool any = false;
   for (const Reference& r : references)
-    if (r.write && program.ops[r.op].flow == Flow::warpgroup) holds[r.reg] = 1, any = true;
+    if (r.write && program.ops[r.op].flow == Flow::warpgroup) {
+      holds[r.reg] = 1;
+      any = true;
+    }
   for (bool grows = any; grows;) {
     grows = false;
     for (std::size_t k = 1; k < references.size(); ++k) {
@@ -137,7 +142,8 @@ void Decoder::guard_accumulators() {
       if (from.op != to.op || !to.write || from.write || carries_[to.op] == 0 || holds[from.reg] == 0 || holds[to.reg] != 0)
         continue;
       if (program.ops[to.op].flow == Flow::warpgroup) continue;
-      holds[to.reg] = 1, grows = true;
+      holds[to.reg] = 1;
+      grows = true;
     }
   }
   if (!any) return;
@@ -158,7 +164,8 @@ void decode_warpgroup(Decoder& d) {
     const int takes = d.take_one({"dec", "inc"});
     if (takes < 0 || !d.take("u32")) d.refuse("is not run in this form");
     d.operands(1);
-    d.op.run = takes == 1 ? ask<true> : ask<false>, d.op.flow = Flow::registers;
+    d.op.run = takes == 1 ? ask<true> : ask<false>;
+    d.op.flow = Flow::registers;
     d.op.value = d.integer(d.operand(0), "a number of registers");
     if (d.op.value < 0 || d.op.value > 1024) d.refuse("names too many registers");
     d.no_list();
@@ -168,7 +175,8 @@ void decode_warpgroup(Decoder& d) {
   const int what = d.take_one({"fence", "commit_group", "wait_group"});
   if (what < 0) d.refuse("is not run in this form");
   d.operands(what == 2 ? 1 : 0);
-  d.op.run = what == 0 ? begin : what == 1 ? commit : wait, d.op.flow = Flow::together;
+  d.op.run = what == 0 ? begin : what == 1 ? commit : wait;
+  d.op.flow = Flow::together;
   if (what == 2) d.op.value = d.integer(d.operand(0), "a number of groups");
   if (d.op.value < 0 || d.op.value > 7) d.refuse("waits for more than 7 groups");
   d.no_list();

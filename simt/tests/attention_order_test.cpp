@@ -29,7 +29,11 @@ struct Order {
 template <class S>
 Order order_of(int batches, int heads, int group, int tokens, attention_forward::Mask mask, int blocks) {
   room::Problem<simt::device::half> p{};
-  p.batches = batches, p.heads = heads, p.group = group, p.dim = 128, p.mask = mask;
+  p.batches = batches;
+  p.heads = heads;
+  p.group = group;
+  p.dim = 128;
+  p.mask = mask;
   p.set_lengths(tokens, tokens);
   const room::Schedule schedule = room::schedule(p, S::kQueries, !p.masked());
   const auto before = std::pair(simt::device::gridDim, simt::device::blockIdx);
@@ -38,11 +42,14 @@ Order order_of(int batches, int heads, int group, int tokens, attention_forward:
   for (int b = 0; b < blocks; ++b) {
     simt::device::blockIdx = {static_cast<unsigned>(b), 0, 0};
     double work = 0;
-    room::for_tiles<S>(p, schedule, [](room::PackedTile&) { return false; }, [&](const auto&, const room::HopperTile& t) {
-      ++order.taken[{t.batch, t.head, t.first_query}];
-      work += 1.0 * (t.end - t.begin) * std::min(S::kGroups, (tokens - t.first_query + 63) / 64) / S::kGroups + 0.7;
-    });
-    order.longest = std::max(order.longest, work), order.mean += work / blocks;
+    room::for_tiles<S>(
+        p, schedule, [](room::PackedTile&) { return false; },
+        [&](const auto&, const room::HopperTile& t) {
+          ++order.taken[{t.batch, t.head, t.first_query}];
+          work += 1.0 * (t.end - t.begin) * std::min(S::kGroups, (tokens - t.first_query + 63) / 64) / S::kGroups + 0.7;
+        });
+    order.longest = std::max(order.longest, work);
+    order.mean += work / blocks;
   }
   std::tie(simt::device::gridDim, simt::device::blockIdx) = before;
   return order;
@@ -53,10 +60,16 @@ Order order_of(int batches, int heads, int group, int tokens, attention_forward:
 Order packed_order(int heads, const std::vector<int>& q_starts, const std::vector<int>& k_starts, attention_forward::Mask mask) {
   constexpr int kBlocks = 132;
   room::Problem<simt::device::half> p{};
-  p.batches = static_cast<int>(q_starts.size()) - 1, p.heads = heads, p.group = 1, p.dim = 128, p.mask = mask;
+  p.batches = static_cast<int>(q_starts.size()) - 1;
+  p.heads = heads;
+  p.group = 1;
+  p.dim = 128;
+  p.mask = mask;
   const simt::testing::Buffer<int> q(q_starts.size()), k(k_starts.size());
-  std::copy(q_starts.begin(), q_starts.end(), q.get()), std::copy(k_starts.begin(), k_starts.end(), k.get());
-  p.q_starts = q.get(), p.k_starts = k.get();
+  std::copy(q_starts.begin(), q_starts.end(), q.get());
+  std::copy(k_starts.begin(), k_starts.end(), k.get());
+  p.q_starts = q.get();
+  p.k_starts = k.get();
   const simt::testing::Buffer<std::int64_t> workspace(room::PackedOrder::bytes(p.batches) / sizeof(std::int64_t));
   const room::PackedOrder packed = room::PackedOrder::at(workspace.get(), p.batches);
   simt::testing::run_block(room::attention_forward_order_sequences<simt::device::half, Shape::kQueries>, room::kOrderThreads, p,
@@ -84,7 +97,8 @@ Order packed_order(int heads, const std::vector<int>& q_starts, const std::vecto
     room::HopperTile t{};
     room::set_tile<Shape>(t, of, tile.tile);
     const double work = t.end - t.begin + 0.7;
-    longest_tile = std::max(longest_tile, work), order.mean += work / kBlocks;
+    longest_tile = std::max(longest_tile, work);
+    order.mean += work / kBlocks;
     takers[b].take(packed);
     ready.insert({time + work, b});
   }

@@ -156,9 +156,9 @@ TEST_CASE("atomic sums of floats flush subnormals in global memory, not in share
   const Buffer<float> global(3), shared(1);
   const auto kernel = +[](float* sums, float* of_shared) {
     for (int i = 0; i < 3; ++i) st(sums + i, i == 2 ? 1.5f * kLeast : 0.0f);
-    atomic_add(sums, 0.75f * kLeast);      // a subnormal term
+    atomic_add(sums, 0.75f * kLeast);  // a subnormal term
     atomic_add(sums + 1, -0.75f * kLeast);
-    atomic_add(sums + 2, -kLeast);         // a subnormal result
+    atomic_add(sums + 2, -kLeast);  // a subnormal result
     float* const mine = shared_memory<float>();
     st(mine, 0.75f * kLeast);
     atomic_add(mine, -0.25f * kLeast);
@@ -178,6 +178,10 @@ TEST_CASE("the canary passes and leaves the options alone", "[simt]") {
   const Configured configured({.order = simt::ThreadOrder::reverse});
   CHECK_NOTHROW(simt::canary());
   const Buffer<unsigned> first(1);
-  run_block(+[](unsigned* p) { if (ld(p) == 0) st(p, threadIdx.x + 1); }, 32, first.get());
+  run_block(
+      +[](unsigned* p) {
+        if (ld(p) == 0) st(p, threadIdx.x + 1);
+      },
+      32, first.get());
   CHECK(first[0] == 32);
 }

@@ -50,7 +50,10 @@ void add(const float* x, const float* w, float* y) {
 template <When kWaits>
 void copy(const TensorMap map) {
   auto* const b = box_memory<Barrier>(kBarrierAt);
-  if (threadIdx.x == 0) barrier_init(b, 1), barriers_ready();
+  if (threadIdx.x == 0) {
+    barrier_init(b, 1);
+    barriers_ready();
+  }
   sync_block();
   if (threadIdx.x == 0) {
     if (kWaits == When::before) wait_for_previous_grid();
@@ -82,7 +85,10 @@ void one_waits(const float* x, float* y) {
   auto* const b = box_memory<Barrier>(kBarrierAt);
   const int t = static_cast<int>(threadIdx.x), waits = kThen == Then::warp ? t % 32 == 0 : t == 0;
   if (kThen == Then::barrier) {
-    if (t == 0) barrier_init(b, 1), barriers_ready();
+    if (t == 0) {
+      barrier_init(b, 1);
+      barriers_ready();
+    }
     sync_block();
   }
   if (kThen == Then::block_before) sync_block();

@@ -107,8 +107,10 @@ TEST_CASE("assay_ptx: a kernel that Triton made runs on memory of the machine", 
   std::vector<unsigned char> parameters(assay_ptx_parameter_bytes(m.entry));
   const std::int32_t cols = kCols;
   const std::int64_t stride = kCols;
-  std::memcpy(&parameters[at[0]], &x.p, 8), std::memcpy(&parameters[at[1]], &y.p, 8);
-  std::memcpy(&parameters[at[2]], &cols, 4), std::memcpy(&parameters[at[3]], &stride, 8);
+  std::memcpy(&parameters[at[0]], &x.p, 8);
+  std::memcpy(&parameters[at[1]], &y.p, 8);
+  std::memcpy(&parameters[at[2]], &cols, 4);
+  std::memcpy(&parameters[at[3]], &stride, 8);
   configure(true);
   AssayPtxFinding finding{};
   AssayPtxLaunch launch = launch_of(kRows, 128, parameters, 64);

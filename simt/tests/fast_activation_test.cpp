@@ -31,7 +31,10 @@ TEST_CASE("activations without a division are within their bound", "[simt]") {
       for (const float z : {std::bit_cast<float>(bits), -std::bit_cast<float>(bits)}) {
         const double share = std::fabs(static_cast<double>(fast(f, z)) - activation(f, static_cast<double>(z))) /
                              activation_error(numerics, f, static_cast<double>(z), 0);
-        if (!(share <= worst)) worst = share, at = static_cast<double>(z);
+        if (!(share <= worst)) {
+          worst = share;
+          at = static_cast<double>(z);
+        }
       }
     INFO("at " << at);
     CHECK(worst <= 1);

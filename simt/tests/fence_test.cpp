@@ -67,7 +67,10 @@ TEST_CASE("each writer must fence before a copy overwrites what it wrote; reader
   const auto kernel = +[](TensorMap x, int how) {
     auto* const full = box_memory<Barrier>(1024);
     half* const own = box_memory<half>() + threadIdx.x;
-    if (threadIdx.x == 0) barrier_init(full, 1), barriers_ready();
+    if (threadIdx.x == 0) {
+      barrier_init(full, 1);
+      barriers_ready();
+    }
     sync_block();
     for (int box = 0; box < 2; ++box) {
       if (box == 1 && how < 3) st(own, half{1});

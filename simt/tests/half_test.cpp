@@ -32,7 +32,8 @@ TEST_CASE("every half and bfloat16 widens to the value of its bits", "[simt]") {
     const half h{bits};
     const bfloat16 b{bits};
     if (is_nan(h)) wrong += !std::isnan(to_float(h)) + !std::isnan(widen(h));
-    else wrong += (to_float(h) != value(bits, 10, 5)) + (widen(h) != value(bits, 10, 5)) + (std::signbit(to_float(h)) != (i >> 15));
+    else
+      wrong += (to_float(h) != value(bits, 10, 5)) + (widen(h) != value(bits, 10, 5)) + (std::signbit(to_float(h)) != (i >> 15));
     wrong += std::bit_cast<std::uint32_t>(to_float(h)) != std::bit_cast<std::uint32_t>(widen(h));
     if (is_nan(b)) wrong += !std::isnan(to_float(b));
     else wrong += to_float(b) != value(bits, 7, 8);
@@ -61,7 +62,8 @@ TEST_CASE("narrowing rounds to nearest, ties to even: at, below and above every 
     const auto middle = static_cast<float>((low + high) / 2);
     const unsigned even = i & 1 ? i + 1 : i;
     for (const float sign : {1.0f, -1.0f})
-      for (const auto& [v, want] : {std::pair{std::nextafterf(middle, 0.0f), i}, {middle, even}, {std::nextafterf(middle, INFINITY), i + 1}}) {
+      for (const auto& [v, want] :
+           {std::pair{std::nextafterf(middle, 0.0f), i}, {middle, even}, {std::nextafterf(middle, INFINITY), i + 1}}) {
         const unsigned expected = want | (sign < 0 ? 0x8000u : 0u);
         wrong += from_float<half>(sign * v).bits != expected;
         wrong += narrow_to_half(sign * v).bits != expected;

@@ -12,23 +12,23 @@ namespace simt::testing {
 
 enum class RingFault {
   none,
-  no_wait,              // the consumers do not wait for the copies
-  early_release,        // a stage is released when its wgmma has been issued, not when it is over
-  too_few_bytes,        // the barrier expects fewer bytes than are copied
+  no_wait,        // the consumers do not wait for the copies
+  early_release,  // a stage is released when its wgmma has been issued, not when it is over
+  too_few_bytes,  // the barrier expects fewer bytes than are copied
   too_many_bytes,
-  no_wgmma_wait,        // the epilogue reads accumulators of running products
+  no_wgmma_wait,         // the epilogue reads accumulators of running products
   accumulators_written,  // a thread writes one between two steps
-  no_begin,             // wgmma_begin is missing
-  no_fence,             // fence_shared_async is missing between stmatrix and store_box
-  no_ready,             // barriers_ready is missing after barrier_init
-  no_store_wait,        // the epilogue's buffer is written again before its store has read it
-  ends_in_copy,         // a stage is loaded that no consumer takes
-  ends_in_store,        // the last stores are not waited for
-  stage_too_far,        // a consumer takes stage s + 1
-  no_turn,              // the warpgroups do not wait for their turns
-  greedy_registers,     // the warpgroups want 32 + 2 · 240 of 504 registers
-  overlapping_stages,   // the ring's stages overlap by 1024 bytes
-  unreleased,           // one consumer never releases a stage
+  no_begin,              // wgmma_begin is missing
+  no_fence,              // fence_shared_async is missing between stmatrix and store_box
+  no_ready,              // barriers_ready is missing after barrier_init
+  no_store_wait,         // the epilogue's buffer is written again before its store has read it
+  ends_in_copy,          // a stage is loaded that no consumer takes
+  ends_in_store,         // the last stores are not waited for
+  stage_too_far,         // a consumer takes stage s + 1
+  no_turn,               // the warpgroups do not wait for their turns
+  greedy_registers,      // the warpgroups want 32 + 2 · 240 of 504 registers
+  overlapping_stages,    // the ring's stages overlap by 1024 bytes
+  unreleased,            // one consumer never releases a stage
 };
 
 struct Ring {
@@ -49,7 +49,10 @@ void ring(device::TensorMap a, device::TensorMap b, device::TensorMap c, int til
   auto* const empty = full + Ring::kStages;
   const int group = static_cast<int>(threadIdx.x) / 128, thread = static_cast<int>(threadIdx.x) % 128, tiles = tiles_m * tiles_n;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < Ring::kStages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, kTurns ? 1 : 2);
+    for (int s = 0; s < Ring::kStages; ++s) {
+      barrier_init(full + s, 1);
+      barrier_init(empty + s, kTurns ? 1 : 2);
+    }
     if (kFault != F::no_ready) barriers_ready();
   }
   sync_block();
@@ -65,7 +68,10 @@ void ring(device::TensorMap a, device::TensorMap b, device::TensorMap c, int til
         copy_box(memory + s * kStage, a, full + s, k * 64, tile / tiles_n * kM);
         copy_box(memory + s * kStage + Ring::kBytesA, b, full + s, k * 64, tile % tiles_n * Ring::kN);
         if (kFault == F::ends_in_copy && tile >= tiles) return;
-        if (++s == Ring::kStages) s = 0, phase ^= 1;
+        if (++s == Ring::kStages) {
+          s = 0;
+          phase ^= 1;
+        }
       }
     return;
   }
@@ -76,7 +82,9 @@ void ring(device::TensorMap a, device::TensorMap b, device::TensorMap c, int til
   if (kTurns && me == 0) arrive_named(3, 256);
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x), turn ^= 1) {
     if (kTurns && turn != me) {
-      s += steps, phase ^= s / Ring::kStages & 1, s %= Ring::kStages;
+      s += steps;
+      phase ^= s / Ring::kStages & 1;
+      s %= Ring::kStages;
       continue;
     }
     if (kTurns && kFault != F::no_turn) sync_named(3 + me, 256);
@@ -99,7 +107,10 @@ void ring(device::TensorMap a, device::TensorMap b, device::TensorMap c, int til
         release(before);
       }
       before = s;
-      if (++s == Ring::kStages) s = 0, phase ^= 1;
+      if (++s == Ring::kStages) {
+        s = 0;
+        phase ^= 1;
+      }
     }
     if (kTurns && kFault != F::no_turn) arrive_named(4 - me, 256);
     if (kFault != F::no_wgmma_wait) wgmma_wait<0>(acc);
@@ -145,8 +156,8 @@ RingRun run_ring(const Options& options, int m, int n, int k, unsigned blocks) {
   };
   RingRun run{finding_of([&] {
                 launch(ring<kFault, kTurns>,
-                       {.grid = device::dim3(blocks), .block = device::dim3(Ring::kThreads), .shared_bytes = Ring::kBytes}, nullptr,
-                       map(a.get(), m, k, wide, kM), map(b.get(), n, k, wide, Ring::kN), map(c.get(), m, n, of_c, 64),
+                       {.grid = device::dim3(blocks), .block = device::dim3(Ring::kThreads), .shared_bytes = Ring::kBytes},
+                       nullptr, map(a.get(), m, k, wide, kM), map(b.get(), n, k, wide, Ring::kN), map(c.get(), m, n, of_c, 64),
                        (m + kM - 1) / kM, (n + Ring::kN - 1) / Ring::kN, (k + 63) / 64);
               }),
               0};

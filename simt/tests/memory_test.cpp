@@ -61,12 +61,15 @@ TEST_CASE("one byte past the end is out of bounds, for every size", "[simt]") {
 TEST_CASE("a finding names the allocation, the distance, the block, the thread and the line", "[simt]") {
   const Buffer<float> x(100, "weights");
   const Finding past = finding_of([&] {
-    launch(+[](const float* p) { if (blockIdx.x == 2 && threadIdx.x == 5) ld(p + 101); },  // this line
-           {.grid = dim3(3), .block = dim3(8)}, nullptr, x.get());
+    launch(
+        +[](const float* p) {
+          if (blockIdx.x == 2 && threadIdx.x == 5) ld(p + 101);  // this line
+        },
+        {.grid = dim3(3), .block = dim3(8)}, nullptr, x.get());
   });
   CHECK(past.kind == "out_of_bounds");
   CHECK(past.file.find("memory_test.cpp") != std::string::npos);
-  CHECK(past.line == __LINE__ - 5);
+  CHECK(past.line == __LINE__ - 6);
   CHECK(says(past, "read of 4 bytes ending 8 bytes past the end of 'weights' (400 bytes)"));
   CHECK(says(past, "block (2, 0, 0), thread (5, 0, 0)"));
   const Finding before = finding_of([&] { run_block(read_at, 1, x.get(), -4L, nullptr); });
@@ -114,7 +117,10 @@ TEST_CASE("an empty allocation has no accessible byte", "[simt]") {
 
 #if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("a plain access to unmapped memory is a finding, not the end of the process", "[simt]") {
-  const Finding f = finding_of([] { run_block(+[](volatile float* p) { *p = 1; }, 1, static_cast<volatile float*>(nullptr)); });
+  const Finding f = finding_of([] {
+    run_block(
+        +[](volatile float* p) { *p = 1; }, 1, static_cast<volatile float*>(nullptr));
+  });
   CHECK(f.kind == "out_of_bounds");
   CHECK(says(f, "plain access"));
 }
@@ -230,9 +236,14 @@ TEST_CASE("bytes_in_use adds the requested sizes of live allocations", "[simt]")
 TEST_CASE("an allocation of extents has their pages alone; an access between them is found", "[simt]") {
   constexpr std::size_t kApart = std::size_t{5} << 30;
   auto* p = static_cast<char*>(simt::allocate(kApart + 8, 0, "apart", {{0, 8}, {kApart, kApart + 8}}));
-  p[0] = 1, p[kApart] = 2;
+  p[0] = 1;
+  p[kApart] = 2;
   const auto run = [&](std::size_t from) {
-    return finding_of([&] { run_block(+[](char* to, const char* x) { st(to, ld(x)); }, 1, p + 1, p + from); }).kind;
+    return finding_of([&] {
+             run_block(
+                 +[](char* to, const char* x) { st(to, ld(x)); }, 1, p + 1, p + from);
+           })
+        .kind;
   };
   simt::reset_counts();
   CHECK_FALSE(simt::written(p));

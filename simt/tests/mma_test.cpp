@@ -77,8 +77,12 @@ void agrees_with_the_others(const Product<T, 16>& p, Mma how, std::size_t terms)
   std::uint32_t a[8] = {}, b[8] = {};
   for (std::size_t k = 0; k < terms; ++k) {
     const std::uint32_t x = std::bit_cast<std::uint16_t>(p.a[k]), y = std::bit_cast<std::uint16_t>(p.b[k * 8]);
-    tile.a[0][k / 2] |= x << 16 * (k % 2), tile.b[k / 2][0] |= y << 16 * (k % 2);
-    if (k < 8) a[k] = x << 16, b[k] = y << 16;
+    tile.a[0][k / 2] |= x << 16 * (k % 2);
+    tile.b[k / 2][0] |= y << 16 * (k % 2);
+    if (k < 8) {
+      a[k] = x << 16;
+      b[k] = y << 16;
+    }
   }
   float c = p.c[0];
   tile.c[0][0] = c;
@@ -133,10 +137,13 @@ void vectors_agree() {
     bool may_refuse;
   };
   // Moderate; subnormal operands; near-cancellation; subnormal results of bfloat16, and some below them; any finite; any bits.
-  const Class classes[] = {{kBias - 5, 10, 120, 14, false}, {0, 2, 0, 2, false},
-                           {kBias, 1, 125, 5, false},       {kBias - (Half ? 15 : 73), Half ? 3 : 17, 0, 12, false},
+  const Class classes[] = {{kBias - 5, 10, 120, 14, false},
+                           {0, 2, 0, 2, false},
+                           {kBias, 1, 125, 5, false},
+                           {kBias - (Half ? 15 : 73), Half ? 3 : 17, 0, 12, false},
                            {kBias - (Half ? 15 : 77), Half ? 3 : 14, 0, 1, false},
-                           {0, kTop, 0, 255, !Half},        {0, kTop + 1, 0, 256, true}};
+                           {0, kTop, 0, 255, !Half},
+                           {0, kTop + 1, 0, 256, true}};
   Bits from{{.state = 7}};
   for (const Class& k : classes)
     for (const Mma how : {Mma::hopper, Mma::ampere}) {
@@ -243,7 +250,9 @@ TEST_CASE("the exponent of a product is the sum of its factors', though its sign
 TEST_CASE("Hopper adds 16 products in one step, Ampere in two steps of 8", "[simt]") {
   const std::pair<double, double> large{4096, 4096}, minus{-4096, 4096}, quarter{0.5, 0.5}, none{0, 0};
   std::vector<std::pair<double, double>> apart(16, none);  // large and minus in the first step, a quarter in the second
-  apart[0] = large, apart[1] = minus, apart[8] = quarter;
+  apart[0] = large;
+  apart[1] = minus;
+  apart[8] = quarter;
   CHECK(dot<half>(Mma::ampere, 0, apart) == 0.25f);
   CHECK(dot<half>(Mma::hopper, 0, apart) == 0);
   std::swap(apart[1], apart[9]);

@@ -106,15 +106,35 @@ struct Product {
       add_map(x.get(), kTokens, kHidden, 64, 128, Swizzle::by_128);
       add_map(weight.get(), kOut, kHidden, 64, 32, Swizzle::by_128);
       add_map(y.get(), kTokens, kOut, 32, 64, Swizzle::by_64);
-      add(bias.get()), add(kHidden), add(kOut);
+      add(bias.get());
+      add(kHidden);
+      add(kOut);
       shape = {.grid = {1, 2}, .block = {384}, .dynamic_shared_bytes = 69680};
     } else if (module == "triton_linear_boxes") {
-      add(x.get()), add(weight.get()), add(y.get()), add(kTokens), add(kHidden), add(kOut);
-      add(std::int64_t{kHidden}), add(std::int64_t{kHidden}), add(std::int64_t{kOut}), add(scratch.get()), add(nullptr);
+      add(x.get());
+      add(weight.get());
+      add(y.get());
+      add(kTokens);
+      add(kHidden);
+      add(kOut);
+      add(std::int64_t{kHidden});
+      add(std::int64_t{kHidden});
+      add(std::int64_t{kOut});
+      add(scratch.get());
+      add(nullptr);
       shape.dynamic_shared_bytes = 12304;
     } else {
-      add(x.get()), add(weight.get()), add(bias.get()), add(y.get()), add(kTokens), add(kHidden), add(kOut);
-      add(std::int64_t{kHidden}), add(std::int64_t{kHidden}), add(nullptr), add(nullptr);
+      add(x.get());
+      add(weight.get());
+      add(bias.get());
+      add(y.get());
+      add(kTokens);
+      add(kHidden);
+      add(kOut);
+      add(std::int64_t{kHidden});
+      add(std::int64_t{kHidden});
+      add(nullptr);
+      add(nullptr);
       shape.dynamic_shared_bytes = 18432;
     }
     return finding_of([&] { ptx::launch(*program, shape, nullptr, bytes); }).kind;

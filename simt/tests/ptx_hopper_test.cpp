@@ -100,7 +100,8 @@ TEST_CASE("ptx: boxes of tensors of rank 1 to 5 are copied in and out", "[simt][
         return simt::detail::make_tensor_map(p, 2, false, extents, strides, box, rank, simt::device::Swizzle::none);
       };
       const Buffer<TensorMap> maps(2);
-      maps[0] = map(x.get()), maps[1] = map(y.get());
+      maps[0] = map(x.get());
+      maps[1] = map(y.get());
       entry.run(1, 64, maps.get(), maps.get() + 1);
       for (std::size_t i = 0; i < elements; ++i) {
         const bool inside = i % 16 < 8 && (rank == 1 || i / 16 == 0);  // rows 0 of all further axes

@@ -88,8 +88,8 @@ DONE:
   }
 }
 
-// Each round has two ways that meet, twice, before a long loop.  So the warp's turn ends there, again and again, and at last it is taken to
-// wait in vain.
+// Each round has two ways that meet, twice, before a long loop.  So the warp's turn ends there, again and again, and at last it
+// is taken to wait in vain.
 TEST_CASE("ptx: lanes that met are not run again when others lose patience", "[simt][ptx]") {
   const Entry loop("out", R"(
   .reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .pred %p<3>;

@@ -83,7 +83,11 @@ std::vector<u64> results(const std::string& instruction, const std::vector<u64> 
   )" + instruction + (narrow ? "\ncvt.u64.u32 %rd4, %r4;" : "") +
                                    "\nst.global.u64 [%rd13], %rd4; ret;");
   const Buffer<u64> a(kCount), b(kCount), c(kCount), d(kCount);
-  for (unsigned i = 0; i < kCount; ++i) a[i] = in[0][i], b[i] = in[1][i], c[i] = in[2][i];
+  for (unsigned i = 0; i < kCount; ++i) {
+    a[i] = in[0][i];
+    b[i] = in[1][i];
+    c[i] = in[2][i];
+  }
   entry.run(kBlocks, kThreads, a.get(), b.get(), c.get(), d.get());
   return {d.get(), d.get() + kCount};
 }
@@ -94,7 +98,10 @@ void check(const std::string& instruction, bool narrow, const std::function<u64(
   for (auto& v : in)
     for (unsigned i = 0; i < kCount; ++i) v.push_back(operand(state));
   constexpr unsigned kAll = std::size(kEdges);  // each pair of edge values comes first
-  for (unsigned i = 0; i < kAll * kAll; ++i) in[0][i] = kEdges[i / kAll], in[1][i] = kEdges[i % kAll];
+  for (unsigned i = 0; i < kAll * kAll; ++i) {
+    in[0][i] = kEdges[i / kAll];
+    in[1][i] = kEdges[i % kAll];
+  }
   const std::vector<u64> got = results(instruction, in, narrow);
   unsigned wrong = 0, first = 0;
   for (unsigned i = 0; i < kCount; ++i)

@@ -37,17 +37,22 @@ Finding finding_in(ThreadOrder order, Kernel kernel, unsigned threads) {
 template <class Kernel>
 std::string kind_of(Kernel kernel, unsigned threads) {
   const std::string kind = finding_in(ThreadOrder::forward, kernel, threads).kind;
-  for (const ThreadOrder order : {ThreadOrder::reverse, ThreadOrder::shuffle}) CHECK(finding_in(order, kernel, threads).kind == kind);
+  for (const ThreadOrder order : {ThreadOrder::reverse, ThreadOrder::shuffle})
+    CHECK(finding_in(order, kernel, threads).kind == kind);
   return kind;
 }
 
 }  // namespace
 
 TEST_CASE("each of the four shuffles reads from its source lane", "[simt]") {
-  const auto exchanged = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle_xor(static_cast<int>(threadIdx.x), 5)); }, 64);
-  const auto down = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle_down(static_cast<int>(threadIdx.x), 3)); }, 64);
-  const auto up = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle_up(static_cast<int>(threadIdx.x), 3)); }, 64);
-  const auto from = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle(static_cast<int>(threadIdx.x), 35)); }, 64);
+  const auto exchanged = outcome<int>(
+      +[](int* y) { st(y + threadIdx.x, shuffle_xor(static_cast<int>(threadIdx.x), 5)); }, 64);
+  const auto down = outcome<int>(
+      +[](int* y) { st(y + threadIdx.x, shuffle_down(static_cast<int>(threadIdx.x), 3)); }, 64);
+  const auto up = outcome<int>(
+      +[](int* y) { st(y + threadIdx.x, shuffle_up(static_cast<int>(threadIdx.x), 3)); }, 64);
+  const auto from = outcome<int>(
+      +[](int* y) { st(y + threadIdx.x, shuffle(static_cast<int>(threadIdx.x), 35)); }, 64);
   for (int i = 0; i < 64; ++i) {
     CHECK(exchanged[static_cast<std::size_t>(i)] == (i ^ 5));
     CHECK(down[static_cast<std::size_t>(i)] == (i % 32 + 3 < 32 ? i + 3 : i));
@@ -92,7 +97,11 @@ TEST_CASE("a butterfly gives every lane the bits that five shuffles give it", "[
   const auto sum = +[](int*) { butterfly(1, [](int a, int b) { return a + b; }); };
   CHECK(kind_of(sum, 40) == "bad_shuffle");  // 8 lanes in a warp
   CHECK(kind_of(sum, 64) == "none");
-  CHECK(kind_of(+[](int*) { if (lane_id() != 3) butterfly(1, [](int a, int b) { return a + b; }); }, 32) == "bad_shuffle");
+  CHECK(kind_of(
+            +[](int*) {
+              if (lane_id() != 3) butterfly(1, [](int a, int b) { return a + b; });
+            },
+            32) == "bad_shuffle");
   const auto two = +[](int*) {
     if (lane_id() < 16) butterfly(1, [](int a, int b) { return a + b; });
     else butterfly(1, [](int a, int b) { return a * b; });
@@ -112,7 +121,8 @@ TEST_CASE("parts of a warp meet separately, by mask", "[simt]") {
 }
 
 TEST_CASE("votes are right, also in a partial warp", "[simt]") {
-  const auto ballots = outcome<unsigned>(+[](unsigned* y) { st(y + threadIdx.x, ballot(threadIdx.x % 3 == 0)); }, 40);
+  const auto ballots = outcome<unsigned>(
+      +[](unsigned* y) { st(y + threadIdx.x, ballot(threadIdx.x % 3 == 0)); }, 40);
   CHECK(ballots[0] == 0x49249249u);
   CHECK(ballots[39] == 0x92u);  // threads 33, 36, 39 of 32..39
   const auto kernel = +[](int* y) {
@@ -125,23 +135,44 @@ TEST_CASE("votes are right, also in a partial warp", "[simt]") {
 }
 
 TEST_CASE("a partial warp may shuffle among its lanes; a source beyond them is a finding", "[simt]") {
-  const auto y = outcome<int>(+[](int* p) { st(p + threadIdx.x, shuffle_xor(static_cast<int>(threadIdx.x), 4)); }, 40);
+  const auto y = outcome<int>(
+      +[](int* p) { st(p + threadIdx.x, shuffle_xor(static_cast<int>(threadIdx.x), 4)); }, 40);
   CHECK(y[32] == 36);
   const auto beyond = +[](int* p) { st(p + threadIdx.x, shuffle_xor(1, 16)); };
   CHECK(kind_of(beyond, 40) == "bad_shuffle");
   CHECK(kind_of(beyond, 64) == "none");
-  CHECK(kind_of(+[](int*) { ballot(true, 0xffffu); }, 8) == "bad_shuffle");
+  CHECK(kind_of(
+            +[](int*) { ballot(true, 0xffffu); }, 8) == "bad_shuffle");
 }
 
 TEST_CASE("bad masks are findings", "[simt]") {
-  CHECK(kind_of(+[](int*) { shuffle(1, 0, 0xffu); }, 32) == "bad_shuffle");                              // caller outside
-  CHECK(kind_of(+[](int*) { if (lane_id() < 8) shuffle(1, 9, 0xffu); }, 32) == "bad_shuffle");           // source outside
-  CHECK(kind_of(+[](int*) { if (lane_id() != 3) shuffle_xor(1, 1); }, 32) == "bad_shuffle");             // a lane has ended
-  CHECK(kind_of(+[](int*) { if (lane_id() != 3) ballot(true); }, 32) == "bad_shuffle");
-  CHECK(kind_of(+[](int*) { sync_warp(0xff00u); }, 8) == "bad_shuffle");
-  const Finding f = finding_in(ThreadOrder::forward, +[](int*) { if (lane_id() < 8) shuffle(1, 9, 0xffu); }, 32);
+  CHECK(kind_of(
+            +[](int*) { shuffle(1, 0, 0xffu); }, 32) == "bad_shuffle");  // caller outside
+  CHECK(kind_of(
+            +[](int*) {
+              if (lane_id() < 8) shuffle(1, 9, 0xffu);
+            },
+            32) == "bad_shuffle");  // source outside
+  CHECK(kind_of(
+            +[](int*) {
+              if (lane_id() != 3) shuffle_xor(1, 1);
+            },
+            32) == "bad_shuffle");  // a lane has ended
+  CHECK(kind_of(
+            +[](int*) {
+              if (lane_id() != 3) ballot(true);
+            },
+            32) == "bad_shuffle");
+  CHECK(kind_of(
+            +[](int*) { sync_warp(0xff00u); }, 8) == "bad_shuffle");
+  const Finding f = finding_in(
+      ThreadOrder::forward,
+      +[](int*) {
+        if (lane_id() < 8) shuffle(1, 9, 0xffu);
+      },
+      32);
   CHECK(says(f, "reads from lane 9"));
-  CHECK(f.line == __LINE__ - 2);
+  CHECK(f.line == __LINE__ - 4);
 }
 
 TEST_CASE("lanes at different calls with one mask never meet", "[simt]") {
@@ -158,7 +189,13 @@ TEST_CASE("lanes at different calls with one mask never meet", "[simt]") {
 }
 
 TEST_CASE("sync_warp does not wait for ended lanes", "[simt]") {
-  CHECK(kind_of(+[](int* y) { if (lane_id() < 5) return; sync_warp(); st(y, 1); }, 64) == "none");
+  CHECK(kind_of(
+            +[](int* y) {
+              if (lane_id() < 5) return;
+              sync_warp();
+              st(y, 1);
+            },
+            64) == "none");
 }
 
 TEST_CASE("a sync_block that some threads never reach is a finding", "[simt]") {
@@ -180,13 +217,25 @@ TEST_CASE("a sync_block that some threads never reach is a finding", "[simt]") {
   CHECK(says(g, "60 threads at sync_block"));
   CHECK(says(g, "40 threads at sync_block"));
 
-  const auto once_more = +[](int*) { for (unsigned i = 0; i <= threadIdx.x / 50; ++i) sync_block(); };
+  const auto once_more = +[](int*) {
+    for (unsigned i = 0; i <= threadIdx.x / 50; ++i) sync_block();
+  };
   CHECK(kind_of(once_more, 100) == "barrier_divergence");
 }
 
 TEST_CASE("a warp may end while others shuffle, and a thread in a block without barriers", "[simt]") {
-  CHECK(kind_of(+[](int*) { if (warp_id() == 1) return; shuffle_xor(1, 1); }, 96) == "none");
-  CHECK(kind_of(+[](int* y) { if (threadIdx.x % 2) return; st(y + threadIdx.x, 1); }, 96) == "none");
+  CHECK(kind_of(
+            +[](int*) {
+              if (warp_id() == 1) return;
+              shuffle_xor(1, 1);
+            },
+            96) == "none");
+  CHECK(kind_of(
+            +[](int* y) {
+              if (threadIdx.x % 2) return;
+              st(y + threadIdx.x, 1);
+            },
+            96) == "none");
 }
 
 TEST_CASE("named barriers join groups of warps, several calls, and a partial warp", "[simt]") {
@@ -213,16 +262,28 @@ TEST_CASE("named barriers join groups of warps, several calls, and a partial war
     }
   };
   CHECK(kind_of(roles, 96) == "none");
-  CHECK(kind_of(+[](int*) { sync_named(1, 64); sync_named(1, 64); }, 40) == "none");
+  CHECK(kind_of(
+            +[](int*) {
+              sync_named(1, 64);
+              sync_named(1, 64);
+            },
+            40) == "none");
 }
 
 TEST_CASE("impossible named barriers are findings", "[simt]") {
-  CHECK(kind_of(+[](int*) { sync_named(1, 96); }, 64) == "deadlock");
-  CHECK(says(finding_in(ThreadOrder::forward, +[](int*) { sync_named(2, 96); }, 64), "64 threads at sync_named 2"));
-  CHECK(kind_of(+[](int*) { sync_named(0, 64); }, 64) == "barrier_divergence");
-  CHECK(kind_of(+[](int*) { sync_named(16, 64); }, 64) == "barrier_divergence");
-  CHECK(kind_of(+[](int*) { sync_named(1, 40); }, 64) == "barrier_divergence");
-  CHECK(kind_of(+[](int*) { sync_named(1, warp_id() ? 64 : 96); }, 64) == "barrier_divergence");
+  CHECK(kind_of(
+            +[](int*) { sync_named(1, 96); }, 64) == "deadlock");
+  CHECK(says(finding_in(
+                 ThreadOrder::forward, +[](int*) { sync_named(2, 96); }, 64),
+             "64 threads at sync_named 2"));
+  CHECK(kind_of(
+            +[](int*) { sync_named(0, 64); }, 64) == "barrier_divergence");
+  CHECK(kind_of(
+            +[](int*) { sync_named(16, 64); }, 64) == "barrier_divergence");
+  CHECK(kind_of(
+            +[](int*) { sync_named(1, 40); }, 64) == "barrier_divergence");
+  CHECK(kind_of(
+            +[](int*) { sync_named(1, warp_id() ? 64 : 96); }, 64) == "barrier_divergence");
 }
 
 TEST_CASE("warps that wait for each other at different barriers are a deadlock that lists both", "[simt]") {

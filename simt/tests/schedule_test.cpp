@@ -119,7 +119,9 @@ TEST_CASE("the built-in variables are right in three dimensions", "[simt]") {
 
 TEST_CASE("a grid of 65,537 blocks, beyond 16 bits, runs whole", "[simt]") {
   const Buffer<unsigned> y(65537);
-  const auto kernel = +[](unsigned* p) { if (threadIdx.x == 0) st(p + blockIdx.x, blockIdx.x); };
+  const auto kernel = +[](unsigned* p) {
+    if (threadIdx.x == 0) st(p + blockIdx.x, blockIdx.x);
+  };
   for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 4});
     for (unsigned i = 0; i < 65537; ++i) y[i] = ~0u;
@@ -152,7 +154,9 @@ TEST_CASE("arguments become the kernel's parameter types, and every thread has i
 
 TEST_CASE("launches that no GPU accepts are findings", "[simt]") {
   const auto kernel = +[] {};
-  const auto run = [&](dim3 grid, dim3 block) { return finding_of([&] { launch(kernel, {.grid = grid, .block = block}, nullptr); }).kind; };
+  const auto run = [&](dim3 grid, dim3 block) {
+    return finding_of([&] { launch(kernel, {.grid = grid, .block = block}, nullptr); }).kind;
+  };
   CHECK(run(dim3(1), dim3(1024)) == "none");
   CHECK(run(dim3(1), dim3(16, 8, 8)) == "none");
   CHECK(run(dim3(1), dim3(1025)) == "bad_launch");
@@ -171,7 +175,9 @@ TEST_CASE("launches that no GPU accepts are findings", "[simt]") {
 TEST_CASE("a launch on another stream than the caller's is a finding", "[simt]") {
   int mine = 0, other = 0;
   const auto kernel = +[] {};
-  const auto run = [&](void* stream) { return finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(1)}, stream); }).kind; };
+  const auto run = [&](void* stream) {
+    return finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(1)}, stream); }).kind;
+  };
   const Configured configured({.stream = &mine});
   CHECK(run(&mine) == "none");
   CHECK(run(&other) == "unjoined_stream");
@@ -181,9 +187,17 @@ TEST_CASE("a launch on another stream than the caller's is a finding", "[simt]")
 TEST_CASE("endless loops of loads, shuffles and barriers meet the time limit", "[simt]") {
   const Configured configured({.time_limit_s = 0.05});
   const Buffer<float> x(1);
-  const auto loads = +[](float* p) { while (ld(p) == 0) {} };
-  const auto shuffles = +[](float* p) { for (float v = 0;; v = shuffle_xor(v, 1)) if (v != 0) st(p, v); };
-  const auto barriers = +[](float*) { for (;;) sync_block(); };
+  const auto loads = +[](float* p) {
+    while (ld(p) == 0) {
+    }
+  };
+  const auto shuffles = +[](float* p) {
+    for (float v = 0;; v = shuffle_xor(v, 1))
+      if (v != 0) st(p, v);
+  };
+  const auto barriers = +[](float*) {
+    for (;;) sync_block();
+  };
   for (const auto kernel : {loads, shuffles, barriers}) {
     const Finding f = finding_of([&] { run_block(kernel, 64, x.get()); });
     CHECK(f.kind == "time_limit");
@@ -194,7 +208,8 @@ TEST_CASE("endless loops of loads, shuffles and barriers meet the time limit", "
 TEST_CASE("a thread may spin on what a later one writes", "[simt]") {
   const auto kernel = +[](int* flag) {
     if (threadIdx.x == 0) {
-      while (ld(flag) != 63) {}
+      while (ld(flag) != 63) {
+      }
       st(flag + 1, 1);
     } else {
       atomic_add(flag, 1);
@@ -220,7 +235,10 @@ TEST_CASE("endless recursion is a stack_overflow", "[simt]") {
   };
   const Buffer<int> zero(1);
   CHECK(finding_of([&] { run_block(Recursion::kernel, 1, zero.get()); }).kind == "stack_overflow");
-  CHECK(finding_of([&] { run_block(+[](int* p) { st(p, 1); }, 1, zero.get()); }).kind == "none");
+  CHECK(finding_of([&] {
+          run_block(
+              +[](int* p) { st(p, 1); }, 1, zero.get());
+        }).kind == "none");
 }
 #endif
 

@@ -22,8 +22,12 @@ SiteCounts moved(const std::string& allocation, bool write) {
   SiteCounts sum;
   for (const SiteCounts& s : simt::site_counts())
     if (s.allocation == allocation && s.write == write) {
-      sum.bytes += s.bytes, sum.requests += s.requests, sum.sectors += s.sectors, sum.wavefronts += s.wavefronts;
-      sum.file = s.file, sum.line = s.line;
+      sum.bytes += s.bytes;
+      sum.requests += s.requests;
+      sum.sectors += s.sectors;
+      sum.wavefronts += s.wavefronts;
+      sum.file = s.file;
+      sum.line = s.line;
     }
   return sum;
 }
@@ -97,7 +101,8 @@ void attention(const float* q, const float* k, const float* v, float* o, int key
   float sum = 0, out = 0;
   for (int key = 0; key < keys; ++key) {
     const float w = ld(weights + key);
-    sum += w, out += w * ld(v + key * 32 + x_thread());
+    sum += w;
+    out += w * ld(v + key * 32 + x_thread());
   }
   st(o + query * 32 + x_thread(), out / sum);
 }
@@ -110,8 +115,8 @@ TEST_CASE("counts by call of a transpose, without and with a column of padding",
   for (const unsigned pitch : {32u, 33u})
     in_three_orders(
         [&] {
-          launch(transpose, {.grid = dim3(n / 32, n / 32), .block = dim3(32, 8), .shared_bytes = 32 * pitch * 4}, nullptr, x.get(),
-                 y.get(), static_cast<int>(n), static_cast<int>(pitch));
+          launch(transpose, {.grid = dim3(n / 32, n / 32), .block = dim3(32, 8), .shared_bytes = 32 * pitch * 4}, nullptr,
+                 x.get(), y.get(), static_cast<int>(n), static_cast<int>(pitch));
         },
         [&] {
           check("x", false, n * n * 4, requests, requests * 4, 0);
@@ -142,8 +147,8 @@ TEST_CASE("counts by call of a tiled matrix product", "[simt][watch]") {
   const Buffer<float> a(n * n, "a"), b(n * n, "b"), c(n * n, "c");
   in_three_orders(
       [&] {
-        launch(tiled_product, {.grid = dim3(tiles, tiles), .block = dim3(32, 32), .shared_bytes = 2 * 32 * 32 * 4}, nullptr, a.get(),
-               b.get(), c.get(), static_cast<int>(n));
+        launch(tiled_product, {.grid = dim3(tiles, tiles), .block = dim3(32, 32), .shared_bytes = 2 * 32 * 32 * 4}, nullptr,
+               a.get(), b.get(), c.get(), static_cast<int>(n));
       },
       [&] {
         check("a", false, n * n * tiles * 4, warps * tiles, warps * tiles * 4, 0);
@@ -160,8 +165,8 @@ TEST_CASE("counts by call of attention", "[simt][watch]") {
   const Buffer<float> q(queries * channels, "q"), k(keys * channels, "k"), v(keys * channels, "v"), o(queries * channels, "o");
   in_three_orders(
       [&] {
-        launch(attention, {.grid = dim3(queries / 2), .block = dim3(32, 2), .shared_bytes = 2 * keys * 4}, nullptr, q.get(), k.get(),
-               v.get(), o.get(), static_cast<int>(keys));
+        launch(attention, {.grid = dim3(queries / 2), .block = dim3(32, 2), .shared_bytes = 2 * keys * 4}, nullptr, q.get(),
+               k.get(), v.get(), o.get(), static_cast<int>(keys));
       },
       [&] {
         constexpr std::uint64_t scores = queries * keys, warp_steps = scores / 32 * channels;
@@ -179,8 +184,9 @@ TEST_CASE("the wavefronts of a request follow from the width and distance of its
     using T = decltype(element);
     const Configured configured({.count_sectors = true});
     simt::reset_counts();
-    launch(+[](int apart) { st(shared_memory<T>() + x_thread() * apart, T{}); },
-           {.grid = dim3(1), .block = dim3(32), .shared_bytes = 32 * 1024}, nullptr, stride);
+    launch(
+        +[](int apart) { st(shared_memory<T>() + x_thread() * apart, T{}); },
+        {.grid = dim3(1), .block = dim3(32), .shared_bytes = 32 * 1024}, nullptr, stride);
     return moved("shared memory", true).wavefronts;
   };
   CHECK(wavefronts(std::uint8_t{}, 1) == 1);

@@ -24,9 +24,8 @@ Finding found(void (*kernel)(Params...), unsigned threads, Args... args) {
   Finding first;
   for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = true});
-    const Finding f = finding_of([&] {
-      launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr, args...);
-    });
+    const Finding f =
+        finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr, args...); });
     INFO(f.message);
     if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
     if (order == ThreadOrder::forward) first = f;
@@ -36,7 +35,10 @@ Finding found(void (*kernel)(Params...), unsigned threads, Args... args) {
 
 Barrier* made_barrier(int arrivals = 1) {
   auto* const b = box_memory<Barrier>(kBarrierAt);
-  if (threadIdx.x == 0) barrier_init(b, arrivals), barriers_ready();
+  if (threadIdx.x == 0) {
+    barrier_init(b, arrivals);
+    barriers_ready();
+  }
   sync_block();
   return b;
 }
@@ -80,21 +82,33 @@ void through(TensorMap x, TensorMap y, At at, At to, std::uint16_t* seen, int by
 
 template <int Rank>
 void check_boxes(Swizzle swizzle) {
-  const std::array<std::int64_t, 5> extents{75, 5, 3, 4, 2}, box{swizzle == Swizzle::none ? 24 : 8 << static_cast<int>(swizzle), 9, 2, 3, 2};
+  const std::array<std::int64_t, 5> extents{75, 5, 3, 4, 2},
+      box{swizzle == Swizzle::none ? 24 : 8 << static_cast<int>(swizzle), 9, 2, 3, 2};
   std::int64_t e[Rank], strides[5] = {};
   int b[Rank];
   std::size_t elements = 80, of_box = 1;
-  for (int d = 0; d < Rank; ++d) e[d] = extents[static_cast<std::size_t>(d)], b[d] = static_cast<int>(box[static_cast<std::size_t>(d)]);
-  for (int d = 1; d < Rank; ++d) strides[d - 1] = static_cast<std::int64_t>(elements), elements *= static_cast<std::size_t>(e[d]);
+  for (int d = 0; d < Rank; ++d) {
+    e[d] = extents[static_cast<std::size_t>(d)];
+    b[d] = static_cast<int>(box[static_cast<std::size_t>(d)]);
+  }
+  for (int d = 1; d < Rank; ++d) {
+    strides[d - 1] = static_cast<std::int64_t>(elements);
+    elements *= static_cast<std::size_t>(e[d]);
+  }
   for (int d = 0; d < Rank; ++d) of_box *= static_cast<std::size_t>(b[d]);
-  const At places[] = {{0, 0, 0, 0, 0}, {-8, -2, -1, -1, -1}, {64, 3, 2, 2, 1}, {8, 0, 1, 1, 0}, {80, 0, 0, 0, 0}, {-200, 0, 0, 0, 0}};
+  const At places[] = {{0, 0, 0, 0, 0}, {-8, -2, -1, -1, -1}, {64, 3, 2, 2, 1},
+                       {8, 0, 1, 1, 0}, {80, 0, 0, 0, 0},     {-200, 0, 0, 0, 0}};
   for (const At& at : places)
     for (const ThreadOrder order : kOrders) {
       const Configured configured({.order = order, .seed = 2, .watch = true});
       const Buffer<half> x(elements, "x"), y(elements, "y");
       const Buffer<std::uint16_t> seen(of_box, "seen");
-      for (std::size_t i = 0; i < elements; ++i) x[i].bits = static_cast<std::uint16_t>(i * 13 + 1), y[i].bits = 7;
-      const TensorMap from = tensor_map<half>(x.get(), e, strides, b, swizzle), to = tensor_map<half>(y.get(), e, strides, b, swizzle);
+      for (std::size_t i = 0; i < elements; ++i) {
+        x[i].bits = static_cast<std::uint16_t>(i * 13 + 1);
+        y[i].bits = 7;
+      }
+      const TensorMap from = tensor_map<half>(x.get(), e, strides, b, swizzle),
+                      to = tensor_map<half>(y.get(), e, strides, b, swizzle);
       const Finding f = finding_of([&] {
         launch(through<Rank>, {.grid = dim3(1), .block = dim3(32), .shared_bytes = kBytes}, nullptr, from, to, at, at, seen.get(),
                static_cast<int>(of_box * 2));
@@ -115,7 +129,10 @@ void check_boxes(Swizzle swizzle) {
           offset += static_cast<std::size_t>(c * (d == 0 ? 1 : strides[d - 1]));
         }
         // The place is computed independently of the machine: address bits 7 to 9, as many as the swizzle uses, move a chunk.
-        const std::size_t byte = i * 2, bits = swizzle == Swizzle::by_128 ? 7 : swizzle == Swizzle::by_64 ? 3 : swizzle == Swizzle::by_32 ? 1 : 0;
+        const std::size_t byte = i * 2, bits = swizzle == Swizzle::by_128  ? 7
+                                               : swizzle == Swizzle::by_64 ? 3
+                                               : swizzle == Swizzle::by_32 ? 1
+                                                                           : 0;
         const std::size_t lies = byte ^ (byte / 128 & bits) * 16;
         wrong += seen[lies / 2] != (inside ? x[offset].bits : 0);
         if (!inside) continue;
@@ -124,7 +141,10 @@ void check_boxes(Swizzle swizzle) {
         if (offset % 80 == 74 && i % static_cast<std::size_t>(b[0]) + 1 != static_cast<std::size_t>(b[0])) past.push_back(offset);
       }
       for (const std::size_t end : past)
-        for (std::size_t i = end + 1; i < end + 6; ++i) wrong += y[i].bits != 0, y[i].bits = 7;
+        for (std::size_t i = end + 1; i < end + 6; ++i) {
+          wrong += y[i].bits != 0;
+          y[i].bits = 7;
+        }
       for (std::size_t i = 0; i < elements; ++i) wrong += y[i].bits != (in_box[i] ? x[i].bits : 7);
       CHECK(wrong == 0);
     }
@@ -165,8 +185,7 @@ TEST_CASE("add_box adds", "[simt][hopper]") {
     const TensorMap map = tensor_map<float>(y.get(), {12, 2}, stride, {16, 2}, Swizzle::none);
     launch(kernel, {.grid = dim3(1), .block = dim3(32), .shared_bytes = kBytes}, nullptr, map);
     unsigned wrong = 0;
-    for (std::size_t i = 0; i < 32; ++i)
-      wrong += y[i] != 100 + (i % 16 >= 4 && i % 16 < 12 ? 2 * static_cast<float>(i - 4) : 0);
+    for (std::size_t i = 0; i < 32; ++i) wrong += y[i] != 100 + (i % 16 >= 4 && i % 16 < 12 ? 2 * static_cast<float>(i - 4) : 0);
     CHECK(wrong == 0);
   }
 }
@@ -219,13 +238,26 @@ TEST_CASE("impossible boxes are findings", "[simt][hopper]") {
 
 TEST_CASE("misused barriers are findings", "[simt][hopper]") {
   const auto says_of = [](const Finding& f) { return f.kind + ": " + f.message; };
-  CHECK(found(+[] { barrier_init(box_memory<Barrier>(4), 1); }, 1).kind == "bad_barrier");
-  CHECK(found(+[] { barrier_init(box_memory<Barrier>(8), 0); }, 1).kind == "bad_barrier");
-  CHECK(found(+[] { barrier_arrive(box_memory<Barrier>(8)); }, 1).kind == "bad_barrier");
-  CHECK(found(+[] { barrier_init(box_memory<Barrier>(8), 1), barrier_init(box_memory<Barrier>(8), 1); }, 1).kind == "bad_barrier");
-  CHECK(found(+[] { st(made_barrier(), Barrier{0}); }, 1).kind == "bad_barrier");
-  CHECK(found(+[] { ld(reinterpret_cast<const unsigned*>(made_barrier()) + 1); }, 1).kind == "bad_barrier");
-  const Finding alone = found(+[] { barrier_wait(made_barrier(2), 0); }, 1);
+  CHECK(found(
+            +[] { barrier_init(box_memory<Barrier>(4), 1); }, 1)
+            .kind == "bad_barrier");
+  CHECK(found(
+            +[] { barrier_init(box_memory<Barrier>(8), 0); }, 1)
+            .kind == "bad_barrier");
+  CHECK(found(
+            +[] { barrier_arrive(box_memory<Barrier>(8)); }, 1)
+            .kind == "bad_barrier");
+  CHECK(found(
+            +[] { barrier_init(box_memory<Barrier>(8), 1), barrier_init(box_memory<Barrier>(8), 1); }, 1)
+            .kind == "bad_barrier");
+  CHECK(found(
+            +[] { st(made_barrier(), Barrier{0}); }, 1)
+            .kind == "bad_barrier");
+  CHECK(found(
+            +[] { ld(reinterpret_cast<const unsigned*>(made_barrier()) + 1); }, 1)
+            .kind == "bad_barrier");
+  const Finding alone = found(
+      +[] { barrier_wait(made_barrier(2), 0); }, 1);
   CHECK(alone.kind == "deadlock");
   CHECK(says(alone, "phase 0 of the barrier at +16384 lacks 2 of 2 arrivals"));
   const Finding bytes = found(

@@ -18,9 +18,8 @@ constexpr unsigned kThreads = 64;
 template <class... Params, class... Args>
 Finding watched(simt::ThreadOrder order, void (*kernel)(Params...), unsigned blocks, unsigned threads, Args... args) {
   const Configured configured({.order = order, .seed = 11, .watch = true});
-  return finding_of([&] {
-    launch(kernel, {.grid = dim3(blocks), .block = dim3(threads), .shared_bytes = 16 * 1024}, nullptr, args...);
-  });
+  return finding_of(
+      [&] { launch(kernel, {.grid = dim3(blocks), .block = dim3(threads), .shared_bytes = 16 * 1024}, nullptr, args...); });
 }
 
 // The kind of the finding in every order, or "differs: ..." if the orders disagree.
@@ -43,7 +42,10 @@ TEST_CASE("a read after a write is a race unless a barrier of both threads lies 
     st(s + thread(), 1.0f);
     if (barrier == 1) sync_warp();
     if (barrier == 2) sync_block();
-    if (barrier == 3) shuffle(1, 0), ballot(true);
+    if (barrier == 3) {
+      shuffle(1, 0);
+      ballot(true);
+    }
     if (barrier == 4) sync_named(1, kThreads);
     ld(s + (thread() ^ apart));
   };
@@ -133,11 +135,12 @@ TEST_CASE("a finding names both lines, both threads and the byte", "[simt][watch
   const Finding f = watched(simt::ThreadOrder::forward, kernel, 1, 32);
   CHECK(f.kind == "shared_race");
   CHECK(f.line == __LINE__ - 4);
-  CHECK(says(f, "write of 4 bytes at byte 20 of 'shared memory' (16384 bytes), unordered after the write by thread (3, 0, 0) of "
-                "block (0, 0, 0) ("));
-  CHECK(says(f, "watch_test.cpp:" + std::to_string(__LINE__ - 8) + ")"));
+  CHECK(says(f,
+             "write of 4 bytes at byte 20 of 'shared memory' (16384 bytes), unordered after the write by thread (3, 0, 0) of "
+             "block (0, 0, 0) ("));
+  CHECK(says(f, "watch_test.cpp:" + std::to_string(__LINE__ - 9) + ")"));
   CHECK(says(f, "by block (0, 0, 0), thread (9, 0, 0)"));
-  CHECK(watched(simt::ThreadOrder::reverse, kernel, 1, 32).line == __LINE__ - 10);
+  CHECK(watched(simt::ThreadOrder::reverse, kernel, 1, 32).line == __LINE__ - 11);
 }
 
 TEST_CASE("sync_warp of some lanes orders these and no others", "[simt][watch]") {
@@ -263,10 +266,20 @@ TEST_CASE("accesses to global memory race between blocks and within one, but not
   const Kernel kernel = +[](float* y, int how) {
     const int block = static_cast<int>(blockIdx.x), n = static_cast<int>(kThreads);
     if (how == 0) st(y + block * n + thread(), 1.0f);
-    if (how == 1) st(y + thread(), 1.0f);                             // every block writes the same elements
-    if (how == 2) st(y + block * n + thread(), 1.0f), ld(y + (block + 1) % 3 * n + thread());  // of another block
-    if (how == 3) st(y + block * n + thread(), 1.0f), ld(y + block * n + (thread() ^ 1));      // of another thread
-    if (how == 4) st(y + block * n + thread(), 1.0f), sync_block(), ld(y + block * n + (thread() ^ 33));
+    if (how == 1) st(y + thread(), 1.0f);  // every block writes the same elements
+    if (how == 2) {
+      st(y + block * n + thread(), 1.0f);
+      ld(y + (block + 1) % 3 * n + thread());
+    }  // of another block
+    if (how == 3) {
+      st(y + block * n + thread(), 1.0f);
+      ld(y + block * n + (thread() ^ 1));
+    }  // of another thread
+    if (how == 4) {
+      st(y + block * n + thread(), 1.0f);
+      sync_block();
+      ld(y + block * n + (thread() ^ 33));
+    }
     if (how == 5) ld(y + thread());
     if (how == 6 && (block == 1 || thread() != 9)) ld(y + thread());
     if (how == 6 && block == 1 && thread() == 9) st(y + 8, 1.0f);
@@ -329,7 +342,9 @@ TEST_CASE("an index that nobody wrote is the finding, not the access that it lea
 
 TEST_CASE("first_unwritten finds what a launch left unwritten", "[simt][watch]") {
   const Buffer<float> y(kThreads);
-  const auto kernel = +[](float* p, int last) { if (thread() <= last) st(p + thread(), 1.0f); };
+  const auto kernel = +[](float* p, int last) {
+    if (thread() <= last) st(p + thread(), 1.0f);
+  };
   simt::reset_counts();
   run_block(kernel, kThreads, y.get(), 40);
   CHECK(simt::first_unwritten(y.get(), kThreads * 4) == 41 * 4);

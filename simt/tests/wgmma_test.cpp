@@ -86,8 +86,8 @@ void small_integers() {
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = value<T>(of_b(i));
     for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i % 100);
     const Finding f = finding_of([&] {
-      launch(one_product<T, N, kRegisters, kA, kB>, {.grid = dim3(1), .block = dim3(128), .shared_bytes = kBytes}, nullptr, a.get(),
-             b.get(), c.get(), d.get());
+      launch(one_product<T, N, kRegisters, kA, kB>, {.grid = dim3(1), .block = dim3(128), .shared_bytes = kBytes}, nullptr,
+             a.get(), b.get(), c.get(), d.get());
     });
     INFO(f.message);
     CHECK(f.kind == "none");
@@ -107,7 +107,8 @@ Finding found(void (*kernel)(), unsigned threads = 128) {
   Finding first;
   for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s});
-    const Finding f = finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr); });
+    const Finding f =
+        finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr); });
     INFO(f.message);
     if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
     if (order == ThreadOrder::forward) first = f;
@@ -161,7 +162,9 @@ TEST_CASE("wgmma gives the bits of a chain of mma, also where it skips zeros", "
   const Buffer<half> a(64 * 64), b(64 * 64);
   const Buffer<float> c(64 * 64), d(64 * 64), e(64 * 64);
   std::uint64_t state = 9;
-  const auto next = [&] { return static_cast<std::uint32_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33); };
+  const auto next = [&] {
+    return static_cast<std::uint32_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33);
+  };
   for (std::size_t i = 0; i < a.size(); ++i) {
     const bool zero_a = i / 64 >= 48 || (i / 64 >= 32 && i % 64 < 48), zero_b = i / 64 >= 40;  // whole tiles of ±0
     a[i].bits = static_cast<std::uint16_t>(zero_a ? next() & 0x8000u : next());
@@ -169,8 +172,8 @@ TEST_CASE("wgmma gives the bits of a chain of mma, also where it skips zeros", "
     if (zero_a) a[i].bits &= 0x8000u;
     c[i] = i % 5 == 0 ? -0.0f : std::bit_cast<float>(next() << 1 & 0xbfffffffu);
   }
-  launch(one_product<half, 64, false, false, false>, {.grid = dim3(1), .block = dim3(128), .shared_bytes = kBytes}, nullptr, a.get(),
-         b.get(), c.get(), d.get());
+  launch(one_product<half, 64, false, false, false>, {.grid = dim3(1), .block = dim3(128), .shared_bytes = kBytes}, nullptr,
+         a.get(), b.get(), c.get(), d.get());
   launch(kernel, {.grid = dim3(1), .block = dim3(128), .shared_bytes = 0}, nullptr, a.get(), b.get(), c.get(), e.get());
   unsigned wrong = 0, finite = 0;
   for (std::size_t i = 0; i < d.size(); ++i) {
@@ -200,7 +203,10 @@ TEST_CASE("accumulators are NaN until wgmma_wait", "[simt][hopper]") {
     const Buffer<float> early(128), late(128);
     launch(kernel, {.grid = dim3(1), .block = dim3(128), .shared_bytes = kBytes}, nullptr, early.get(), late.get());
     unsigned nan = 0, zero = 0;
-    for (std::size_t i = 0; i < 128; ++i) nan += std::isnan(early[i]), zero += late[i] == 0;
+    for (std::size_t i = 0; i < 128; ++i) {
+      nan += std::isnan(early[i]);
+      zero += late[i] == 0;
+    }
     CHECK(nan == 128);
     CHECK(zero == 128);
   }
@@ -213,15 +219,14 @@ TEST_CASE("impossible products are findings", "[simt][hopper]") {
   CHECK(found(product_at<128, kBytesA>).kind == "bad_descriptor");
   CHECK(found(product_at<0, kBytes - 4096>).kind == "bad_descriptor");
   CHECK(found(product_at<0, kBytesA>, 192).kind == "bad_mma");
-  CHECK(found(
-            +[] {
-              if (warp_id() != 2) product_at<0, kBytesA>();
-            })
-            .kind == "deadlock");
+  CHECK(found(+[] {
+          if (warp_id() != 2) product_at<0, kBytesA>();
+        }).kind == "deadlock");
   const auto different = +[] {
     float acc[32] = {};
     wgmma_begin();
-    wgmma<half>(acc, k_major<half>(box_memory<char>()), k_major<half>(box_memory<char>(kBytesA)).plus(warp_id() == 3 ? 32 : 0), true);
+    wgmma<half>(acc, k_major<half>(box_memory<char>()), k_major<half>(box_memory<char>(kBytesA)).plus(warp_id() == 3 ? 32 : 0),
+                true);
     wgmma_commit();
     wgmma_wait<0>(acc);
   };

@@ -60,11 +60,10 @@ RunHead head_of(const std::string& backend, const Selection& selection) {
   RunHead h;
   h.version = version();
   h.commit = commit();
-  h.compiler = fmt::format("{} {}.{}.{}",
 #if defined(__clang__)
-                           "clang", __clang_major__, __clang_minor__, __clang_patchlevel__);
+  h.compiler = fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
-                           "g++", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+  h.compiler = fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
   h.build = build_flags();
   h.backend = backend;

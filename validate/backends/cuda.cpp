@@ -156,7 +156,10 @@ class CudaBackend final : public Backend, public Clock {
    public:
     StreamReplay(CudaBackend& backend, std::vector<BoundLaunch> launches, bool as_graph)
         : backend_(backend), launches_(std::move(launches)) {
-      if (as_graph) graph_.emplace(stream(), [&] { launch_all(); }), graph_->instantiate();
+      if (as_graph) {
+        graph_.emplace(stream(), [&] { launch_all(); });
+        graph_->instantiate();
+      }
     }
     void run(int times) override {
       backend_.wait_for_writes();

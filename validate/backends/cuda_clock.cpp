@@ -135,7 +135,10 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
       if (owner.size() == kBatch) collect();
     }
   collect();
-  for (int i = 0; i < kBatch; ++i) cudaEventDestroy(begin[i]), cudaEventDestroy(end[i]);
+  for (int i = 0; i < kBatch; ++i) {
+    cudaEventDestroy(begin[i]);
+    cudaEventDestroy(end[i]);
+  }
   return us;
 }
 
@@ -174,7 +177,8 @@ std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedL
     }
     all.push_back(std::move(t));
   }
-  cudaEventDestroy(begin), cudaEventDestroy(end);
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
   return all;
 }
 
@@ -206,8 +210,10 @@ double copy_rate(cudaStream_t stream, std::size_t bytes) {
     check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
     if (i >= 3) rates.push_back(2 * static_cast<double>(bytes) / (1e-3 * static_cast<double>(ms)));
   }
-  cudaEventDestroy(begin), cudaEventDestroy(end);
-  cudaFree(copy.from), cudaFree(copy.to);
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  cudaFree(copy.from);
+  cudaFree(copy.to);
   std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
   return rates[rates.size() / 2];
 }
@@ -251,7 +257,8 @@ double matrix_rate(cudaStream_t stream, DType type) {
       check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
       best = std::max(best, 2.0 * kSide * kSide * kSide / (1e-3 * static_cast<double>(ms)));
     }
-    cudaEventDestroy(begin), cudaEventDestroy(end);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
     cudaFree(l.workspace);
   }
   for (const Tensor* t : {&m.x, &m.w, &m.y}) cudaFree(t->data);

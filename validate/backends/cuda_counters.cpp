@@ -77,7 +77,8 @@ constexpr std::size_t kMetricCount = std::size(kMetrics);
 
 void require_support(CUdevice device) {
   ASSAY_PARAMETERS(CUpti_Profiler_DeviceSupported_Params, p);
-  p.cuDevice = device, p.api = CUPTI_PROFILER_RANGE_PROFILING;
+  p.cuDevice = device;
+  p.api = CUPTI_PROFILER_RANGE_PROFILING;
   check(api().cuptiProfilerDeviceSupported(&p), "asking whether the device has counters");
   if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return;
   const auto no = [](CUpti_Profiler_Support_Level level) { return level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED; };
@@ -107,7 +108,8 @@ class Plan {
     check(api().cuptiProfilerGetCounterAvailability(&there), "which counters there are");
 
     ASSAY_PARAMETERS(CUpti_Profiler_Host_Initialize_Params, host);
-    host.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, host.pChipName = chip.pChipName;
+    host.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    host.pChipName = chip.pChipName;
     host.pCounterAvailabilityImage = available.data();
     check(api().cuptiProfilerHostInitialize(&host), "its host side");
     host_ = host.pHostObject;
@@ -125,8 +127,13 @@ class Plan {
   DramBytes evaluated(const std::vector<std::uint8_t>& counted, std::size_t range) const {
     double values[kMetricCount] = {};
     ASSAY_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, p);
-    p.pHostObject = host_, p.pCounterDataImage = counted.data(), p.counterDataImageSize = counted.size();
-    p.rangeIndex = range, p.ppMetricNames = kMetrics, p.numMetrics = kMetricCount, p.pMetricValues = values;
+    p.pHostObject = host_;
+    p.pCounterDataImage = counted.data();
+    p.counterDataImageSize = counted.size();
+    p.rangeIndex = range;
+    p.ppMetricNames = kMetrics;
+    p.numMetrics = kMetricCount;
+    p.pMetricValues = values;
     check(api().cuptiProfilerHostEvaluateToGpuValues(&p), "evaluating");
     return {values[0], values[1]};
   }
@@ -134,17 +141,22 @@ class Plan {
  private:
   void configure() {
     ASSAY_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-    add.pHostObject = host_, add.ppMetricNames = kMetrics, add.numMetrics = kMetricCount;
+    add.pHostObject = host_;
+    add.ppMetricNames = kMetrics;
+    add.numMetrics = kMetricCount;
     check(api().cuptiProfilerHostConfigAddMetrics(&add), "metrics of device memory");
     ASSAY_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
     size.pHostObject = host_;
     check(api().cuptiProfilerHostGetConfigImageSize(&size), "the configuration's size");
     image_.resize(size.configImageSize);
     ASSAY_PARAMETERS(CUpti_Profiler_Host_GetConfigImage_Params, get);
-    get.pHostObject = host_, get.configImageSize = image_.size(), get.pConfigImage = image_.data();
+    get.pHostObject = host_;
+    get.configImageSize = image_.size();
+    get.pConfigImage = image_.data();
     check(api().cuptiProfilerHostGetConfigImage(&get), "the configuration");
     ASSAY_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
-    passes.configImageSize = image_.size(), passes.pConfigImage = image_.data();
+    passes.configImageSize = image_.size();
+    passes.pConfigImage = image_.data();
     check(api().cuptiProfilerHostGetNumOfPasses(&passes), "the number of passes");
     if (passes.numOfPasses != 1)
       throw std::runtime_error(fmt::format("this device counts them in {} passes, not in one", passes.numOfPasses));
@@ -182,7 +194,8 @@ class Counters {
   void count(const F& work) {
     const std::string name = fmt::format("range{}", next_++);
     ASSAY_PARAMETERS(CUpti_RangeProfiler_PushRange_Params, push);
-    push.pRangeProfilerObject = profiler_, push.pRangeName = name.c_str();
+    push.pRangeProfilerObject = profiler_;
+    push.pRangeName = name.c_str();
     check(api().cuptiRangeProfilerPushRange(&push), "the beginning of a range");
     work();
     check(cudaDeviceSynchronize(), "counting");
@@ -201,7 +214,8 @@ class Counters {
     decode.pRangeProfilerObject = profiler_;
     check(api().cuptiRangeProfilerDecodeData(&decode), "decoding");
     ASSAY_PARAMETERS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = counted_.data(), info.counterDataImageSize = counted_.size();
+    info.pCounterDataImage = counted_.data();
+    info.counterDataImageSize = counted_.size();
     check(api().cuptiRangeProfilerGetCounterDataInfo(&info), "the ranges counted");
     if (decode.numOfRangeDropped || info.numTotalRanges != next_)
       throw std::runtime_error(fmt::format("CUPTI counted {} of {} ranges", info.numTotalRanges, next_));
@@ -213,18 +227,31 @@ class Counters {
  private:
   void configure(std::size_t ranges) {
     ASSAY_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-    size.pRangeProfilerObject = profiler_, size.pMetricNames = kMetrics, size.numMetrics = kMetricCount;
-    size.maxNumOfRanges = ranges, size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
+    size.pRangeProfilerObject = profiler_;
+    size.pMetricNames = kMetrics;
+    size.numMetrics = kMetricCount;
+    size.maxNumOfRanges = ranges;
+    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
     check(api().cuptiRangeProfilerGetCounterDataSize(&size), "the size of what is counted");
     counted_.resize(size.counterDataSize);
     ASSAY_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
-    image.pRangeProfilerObject = profiler_, image.counterDataSize = counted_.size(), image.pCounterData = counted_.data();
+    image.pRangeProfilerObject = profiler_;
+    image.counterDataSize = counted_.size();
+    image.pCounterData = counted_.data();
     check(api().cuptiRangeProfilerCounterDataImageInitialize(&image), "room for what is counted");
     ASSAY_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params, set);
-    set.pRangeProfilerObject = profiler_, set.configSize = plan_.image().size(), set.pConfig = plan_.image().data();
-    set.counterDataImageSize = counted_.size(), set.pCounterDataImage = counted_.data();
-    set.range = CUPTI_UserRange, set.replayMode = CUPTI_UserReplay, set.maxRangesPerPass = ranges;
-    set.numNestingLevels = 1, set.minNestingLevel = 1, set.passIndex = 0, set.targetNestingLevel = 1;
+    set.pRangeProfilerObject = profiler_;
+    set.configSize = plan_.image().size();
+    set.pConfig = plan_.image().data();
+    set.counterDataImageSize = counted_.size();
+    set.pCounterDataImage = counted_.data();
+    set.range = CUPTI_UserRange;
+    set.replayMode = CUPTI_UserReplay;
+    set.maxRangesPerPass = ranges;
+    set.numNestingLevels = 1;
+    set.minNestingLevel = 1;
+    set.passIndex = 0;
+    set.targetNestingLevel = 1;
     check(api().cuptiRangeProfilerSetConfig(&set), "the configuration");
     ASSAY_PARAMETERS(CUpti_RangeProfiler_Start_Params, start);
     start.pRangeProfilerObject = profiler_;
@@ -233,7 +260,10 @@ class Counters {
   // Our number of CUPTI's range `i`, since CUPTI has an order of its own.
   std::size_t number_of(std::size_t i) const {
     ASSAY_PARAMETERS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, p);
-    p.pCounterDataImage = counted_.data(), p.counterDataImageSize = counted_.size(), p.rangeIndex = i, p.rangeDelimiter = "/";
+    p.pCounterDataImage = counted_.data();
+    p.counterDataImageSize = counted_.size();
+    p.rangeIndex = i;
+    p.rangeDelimiter = "/";
     check(api().cuptiRangeProfilerCounterDataGetRangeInfo(&p), "the name of a range");
     const std::string name = p.rangeName ? p.rangeName : "";
     if (!name.starts_with("range"))
@@ -320,7 +350,10 @@ std::vector<DramBytes> dram_bytes(cudaStream_t, const std::vector<TimedLaunch>&,
 
 DramBytes copy_dram_bytes(cudaStream_t stream, std::size_t bytes) {
   struct Copy : DeviceCopy {
-    ~Copy() { cudaFree(from), cudaFree(to); }
+    ~Copy() {
+      cudaFree(from);
+      cudaFree(to);
+    }
   } copy{{.bytes = bytes}};
   for (void** p : {&copy.from, &copy.to}) {
     check(cudaMalloc(p, bytes), "memory for a copy");

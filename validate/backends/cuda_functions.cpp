@@ -22,8 +22,11 @@ LaunchedFunction looked_at(const on_gpu::ObservedLaunch& launch) {
   const char* symbol = nullptr;
   check(cudaFuncGetName(&symbol, launch.function), "cudaFuncGetName");
   LaunchedFunction f{.name = short_function_name(symbol), .registers = a.numRegs};
-  f.static_shared = a.sharedSizeBytes, f.dynamic_shared = launch.dynamic_shared, f.local_bytes = a.localSizeBytes;
-  f.threads = launch.threads, f.blocks = launch.blocks;
+  f.static_shared = a.sharedSizeBytes;
+  f.dynamic_shared = launch.dynamic_shared;
+  f.local_bytes = a.localSizeBytes;
+  f.threads = launch.threads;
+  f.blocks = launch.blocks;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&f.blocks_per_sm, launch.function, launch.threads, launch.dynamic_shared),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   static const int threads_of_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);

@@ -61,7 +61,8 @@ void encode_map(const MappedTensor& t, std::byte* map) {
   cuuint64_t extents[5] = {}, strides[5] = {};
   cuuint32_t box[5] = {}, ones[5] = {1, 1, 1, 1, 1};
   for (int d = 0; d < t.rank; ++d) {
-    extents[d] = static_cast<cuuint64_t>(t.extents[d]), strides[d] = static_cast<cuuint64_t>(t.strides_bytes[d]);
+    extents[d] = static_cast<cuuint64_t>(t.extents[d]);
+    strides[d] = static_cast<cuuint64_t>(t.strides_bytes[d]);
     box[d] = static_cast<cuuint32_t>(t.box[d]);
   }
   constexpr CUtensorMapDataType kTypes[] = {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
@@ -116,10 +117,16 @@ void PtxModule::launch(const std::string& entry, const EntryLaunch& l, std::span
   dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   dependent.value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
-  config.gridDimX = l.grid[0], config.gridDimY = l.grid[1], config.gridDimZ = l.grid[2];
-  config.blockDimX = l.block[0], config.blockDimY = l.block[1], config.blockDimZ = l.block[2];
-  config.sharedMemBytes = l.dynamic_shared, config.hStream = static_cast<CUstream>(l.stream);
-  config.attrs = &dependent, config.numAttrs = l.dependent ? 1 : 0;
+  config.gridDimX = l.grid[0];
+  config.gridDimY = l.grid[1];
+  config.gridDimZ = l.grid[2];
+  config.blockDimX = l.block[0];
+  config.blockDimY = l.block[1];
+  config.blockDimZ = l.block[2];
+  config.sharedMemBytes = l.dynamic_shared;
+  config.hStream = static_cast<CUstream>(l.stream);
+  config.attrs = &dependent;
+  config.numAttrs = l.dependent ? 1 : 0;
   check(words().cuLaunchKernelEx(&config, function, parameters.data(), nullptr), "launching '" + entry + "'");
 }
 

@@ -28,10 +28,14 @@ struct Bind {
   void tensor(std::string_view name, Tensor& t) const {
     const AssayDLTensor* from = assay_tensor(call, std::string(name).c_str());
     if (!from) return;
-    t.data = from->data, t.rank = from->ndim;
+    t.data = from->data;
+    t.rank = from->ndim;
     if (from->dtype_code == 0) t.dtype = from->dtype_bits == 64 ? i64 : i32;
     else t.dtype = from->dtype_bits == 32 ? f32 : from->dtype_code == 4 ? bf16 : f16;
-    for (int i = 0; i < t.rank; ++i) t.shape[i] = from->shape[i], t.stride[i] = from->strides[i];
+    for (int i = 0; i < t.rank; ++i) {
+      t.shape[i] = from->shape[i];
+      t.stride[i] = from->strides[i];
+    }
   }
   void input(std::string_view name, Tensor& t, AxisList, TensorOptions = {}) const { tensor(name, t); }
   void weight(std::string_view name, Tensor& t, AxisList, TensorOptions = {}) const { tensor(name, t); }
@@ -58,8 +62,15 @@ struct WithoutTables {
   bool is_left_out = false;
   void tensor(std::string_view name, Tensor& t, const TensorOptions& o) {
     static std::int32_t zeros[2] = {};
-    if (t.rank && o.extent_plus_one) t = Tensor{}, left_out = o.present_if, is_left_out = true;
-    if (t.rank && o.dtype && (*o.dtype == i32 || *o.dtype == i64)) t.data = zeros, t.stride.fill(0);
+    if (t.rank && o.extent_plus_one) {
+      t = Tensor{};
+      left_out = o.present_if;
+      is_left_out = true;
+    }
+    if (t.rank && o.dtype && (*o.dtype == i32 || *o.dtype == i64)) {
+      t.data = zeros;
+      t.stride.fill(0);
+    }
     if (t.rank && o.dtype && is_float(*o.dtype)) t.data = nullptr;
     if (t.rank && !o.merged_if.empty() && t.shape[0] > 1 && t.stride[0] != t.shape[1] * t.stride[1]) not_merged = name;
   }

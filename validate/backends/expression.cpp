@@ -61,22 +61,32 @@ class ExpressionParser {
   void sum() {
     product();
     for (;;)
-      if (accept("+")) product(), push(Kind::add);
-      else if (accept("-")) product(), push(Kind::subtract);
-      else return;
+      if (accept("+")) {
+        product();
+        push(Kind::add);
+      } else if (accept("-")) {
+        product();
+        push(Kind::subtract);
+      } else return;
   }
   void product() {
     value();
     for (;;)
-      if (accept("*")) value(), push(Kind::multiply);
-      else if (accept("%")) value(), push(Kind::remainder);
-      else return;
+      if (accept("*")) {
+        value();
+        push(Kind::multiply);
+      } else if (accept("%")) {
+        value();
+        push(Kind::remainder);
+      } else return;
   }
   void value() {
     if (++depth_ > 32) throw BadInput(fmt::format("'{}' nests too deeply", text_));
     blanks();
-    if (accept("(")) comparison(), expect(")");
-    else if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) number();
+    if (accept("(")) {
+      comparison();
+      expect(")");
+    } else if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) number();
     else named();
     --depth_;
   }
@@ -101,7 +111,11 @@ class ExpressionParser {
     for (const auto& [function, kind] :
          {std::pair{"ceil_div", Kind::ceil_div}, std::pair{"min", Kind::min}, std::pair{"max", Kind::max}})
       if (name == function) {
-        expect("("), comparison(), expect(","), comparison(), expect(")");
+        expect("(");
+        comparison();
+        expect(",");
+        comparison();
+        expect(")");
         return push(kind);
       }
     for (std::size_t t = 0; t < op_.tensors.size(); ++t)

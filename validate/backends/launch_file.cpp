@@ -105,8 +105,14 @@ LaunchParameter::Member member_of(const LaunchNode& n, const Op& op) {
   const std::size_t space = std::min(text.find(' '), text.size());
   const std::string kind = text.substr(0, space), rest = text.substr(std::min(space + 1, text.size()));
   LaunchParameter::Member m;
-  if (kind == "ptr") return m.tensor = tensor_of(n, op, rest), m;
-  if (kind == "map") return read_map(n, op, rest, m), m;
+  if (kind == "ptr") {
+    m.tensor = tensor_of(n, op, rest);
+    return m;
+  }
+  if (kind == "map") {
+    read_map(n, op, rest, m);
+    return m;
+  }
   m.kind = kind == "i32" ? Kind::word : kind == "i64" ? Kind::wide : kind == "f32" ? Kind::single : Kind::workspace;
   if (m.kind == Kind::workspace && kind != "workspace")
     n.fail(fmt::format(
@@ -133,7 +139,8 @@ FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>
   for (const auto& [dtype, name] : l.entries) here.push_back(dtype);
   if (dtypes.empty()) dtypes = here;
   if (dtypes != here) entry.fail("every launch names an entry for the same dtypes.");
-  l.grid = n.at("grid").three(op), l.block = n.at("block").three(op);
+  l.grid = n.at("grid").three(op);
+  l.block = n.at("block").three(op);
   if (n.has("dependent")) l.dependent = n.at("dependent").flag();
   l.shared = n.has("shared") ? n.at("shared").expression(op) : Expression(0.0);
   for (const LaunchNode& p : n.at("parameters").list(256)) {
@@ -150,7 +157,10 @@ FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>
 
 std::size_t LaunchParameter::bytes() const {
   std::size_t n = 0, align = 1;
-  for (const Member& m : members) n = (n + m.bytes() - 1) / m.bytes() * m.bytes() + m.bytes(), align = std::max(align, m.bytes());
+  for (const Member& m : members) {
+    n = (n + m.bytes() - 1) / m.bytes() * m.bytes() + m.bytes();
+    align = std::max(align, m.bytes());
+  }
   return (n + align - 1) / align * align;
 }
 
@@ -159,14 +169,18 @@ MappedTensor mapped(const LaunchParameter::Member& map, const AssayCall& call) {
   if (!t) throw std::runtime_error("the case has no tensor for a map");
   const AssayDLTensor& dl = t->dl;
   MappedTensor m;
-  m.data = dl.data, m.rank = dl.ndim, m.element_bytes = dl.dtype_bits / 8, m.swizzle = map.swizzle;
+  m.data = dl.data;
+  m.rank = dl.ndim;
+  m.element_bytes = dl.dtype_bits / 8;
+  m.swizzle = map.swizzle;
   if (dl.dtype_code == 0) throw std::runtime_error(fmt::format("'{}' has integers, and a map needs f16, bf16 or f32", t->name));
   m.element = dl.dtype_bits == 32  ? MappedTensor::Element::single
               : dl.dtype_code == 4 ? MappedTensor::Element::bfloat16
                                    : MappedTensor::Element::half;
   for (int d = 0; d < m.rank; ++d) {
     const int axis = m.rank - 1 - d;
-    m.extents[d] = dl.shape[axis], m.box[d] = map.box[static_cast<std::size_t>(d)];
+    m.extents[d] = dl.shape[axis];
+    m.box[d] = map.box[static_cast<std::size_t>(d)];
     if (d > 0) m.strides_bytes[d - 1] = dl.strides[axis] * m.element_bytes;
   }
   if (m.rank > 0 && m.extents[0] > 1 && dl.strides[m.rank - 1] != 1)

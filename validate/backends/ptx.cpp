@@ -81,8 +81,10 @@ unsigned extent(const Expression& e, const FileLaunch& l, const LaunchFile& file
 // The extents of a launch; a grid of no blocks, of a case without elements, is not launched.
 cuda::EntryLaunch shape_of(const FileLaunch& l, const LaunchFile& file, const AssayCall& call) {
   cuda::EntryLaunch shape{};
-  for (std::size_t i = 0; i < 3; ++i)
-    shape.grid[i] = extent(l.grid[i], l, file, call), shape.block[i] = extent(l.block[i], l, file, call);
+  for (std::size_t i = 0; i < 3; ++i) {
+    shape.grid[i] = extent(l.grid[i], l, file, call);
+    shape.block[i] = extent(l.block[i], l, file, call);
+  }
   shape.dynamic_shared = extent(l.shared, l, file, call);
   shape.dependent = l.dependent;
   return shape;
@@ -198,11 +200,13 @@ void use_ptx(const std::string& module_path, const std::string& launch_path, std
   if (!on_simt) kernel.text = *text;
   static std::vector<ListedKernel> list{listed};
   std::vector<Kernel> all = kernels_of(list);
-  kernel.plugin.size = sizeof(AssayKernel), kernel.plugin.user = &kernel;
+  kernel.plugin.size = sizeof(AssayKernel);
+  kernel.plugin.user = &kernel;
   Kernel& k = all[0];
   k.plugin = &kernel.plugin;
   k.available = [] { return Legality::yes(); };
-  k.supports = on_simt ? ptx_supports : gpu_supports, k.workspace_bytes = ptx_workspace;
+  k.supports = on_simt ? ptx_supports : gpu_supports;
+  k.workspace_bytes = ptx_workspace;
   (on_simt ? k.on_simt : k.on_gpu) = on_simt ? run_on_simt : run_on_gpu;
   use_kernels(std::move(all));
 }

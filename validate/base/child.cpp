@@ -100,8 +100,11 @@ void ended_child(pid_t& pid) {
   // What left the group, or the worker's own care, has become a child of this process.
   for (bool any = true; std::exchange(any, false);)
     for (const pid_t orphan : children())
-      if (std::find(started.begin(), started.end(), orphan) == started.end())
-        any = true, ::kill(orphan, SIGKILL), wait_for(orphan);
+      if (std::find(started.begin(), started.end(), orphan) == started.end()) {
+        any = true;
+        ::kill(orphan, SIGKILL);
+        wait_for(orphan);
+      }
 }
 
 void end_child(pid_t& pid) {

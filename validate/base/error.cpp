@@ -14,7 +14,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);  // rows i-2, i-1 and i of the distance table
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    before = std::move(above), above = row;
+    before = std::move(above);
+    above = row;
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), row[j - 1] + 1, above[j] + 1});
@@ -42,7 +43,10 @@ std::string_view nearest(std::string_view word, const Names& candidates) {
   for (const std::string_view c : candidates) {
     const std::size_t d = edit_distance(asked, lower(c));
     if (2 * d > std::max(asked.size(), c.size())) continue;
-    if (best.empty() || d < least) best = c, least = d;
+    if (best.empty() || d < least) {
+      best = c;
+      least = d;
+    }
   }
   return best;
 }

@@ -23,7 +23,8 @@ bool nests_too_deeply(std::string_view json);
 // Bytes of the UTF-8 sequence at the beginning of a text that is not empty; 0 if it is invalid.
 std::size_t utf8_length(std::string_view text);
 // The text with '?' for what a terminal or a page would obey and not show: control characters of ASCII and of Latin-1, marks that
-// turn the direction of writing or end a line (U+200E, U+200F, U+061C, U+2028 to U+202E, U+2066 to U+2069), and bytes that are no UTF-8.
+// turn the direction of writing or end a line (U+200E, U+200F, U+061C, U+2028 to U+202E, U+2066 to U+2069), and bytes that are no
+// UTF-8.
 std::string plain(std::string_view text);
 // The plain text for a page in Markdown, where none of it is markup: a cell of a table too.  Of code, between backticks.
 std::string in_markdown(std::string_view text);

@@ -29,8 +29,10 @@ Case bench_reduced(const Op& op, const Case& c) {
   small.dims[longest] = std::min(c.dims[longest], std::max(kTileAndABit, std::min<std::int64_t>(1024, kElements / rest)));
   if (cost_of(op, small).flops <= kMostFlops) return small;
   if (small.dims[Axis::batch] > 1) small.dims[Axis::batch] = 1;
-  if (const std::int64_t groups = small.dims[Axis::kv_heads]; groups > 1)
-    small.dims[Axis::heads] /= groups, small.dims[Axis::kv_heads] = 1;
+  if (const std::int64_t groups = small.dims[Axis::kv_heads]; groups > 1) {
+    small.dims[Axis::heads] /= groups;
+    small.dims[Axis::kv_heads] = 1;
+  }
   while (cost_of(op, small).flops > kMostFlops) {
     std::int64_t most = 0;
     for (const AxisUse& use : op.axes) most = std::max(most, small.dims[use.axis]);

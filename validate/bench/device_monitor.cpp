@@ -68,12 +68,17 @@ void DeviceMonitor::look() {
   if (call(library_, "nvmlDeviceGetCurrentClocksEventReasons", device_, &reasons) ||
       call(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", device_, &reasons))
     reasons_ |= reasons;
-  if (clock) widen(sm, seen_.sm_mhz_min, seen_.sm_mhz_max), ++looks_;
+  if (clock) {
+    widen(sm, seen_.sm_mhz_min, seen_.sm_mhz_max);
+    ++looks_;
+  }
 }
 
 void DeviceMonitor::start() {
   if (!missing_.empty() || thread_.joinable()) return;
-  seen_ = {}, reasons_ = 0, looks_ = 0;
+  seen_ = {};
+  reasons_ = 0;
+  looks_ = 0;
   running_ = true;
   thread_ = std::thread([this] {
     while (running_) {

@@ -36,7 +36,8 @@ void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const Ben
         waiting.insert_or_assign(&k, Waiting{&row, all[i].left_out});
         continue;
       }
-      done[&k] = true, waiting.erase(&k);
+      done[&k] = true;
+      waiting.erase(&k);
       print_wrapped(row_text(row, k) + " launched");
       for (const LaunchedFunction& f : all[i].functions) print_wrapped("  " + resources_text(f));
       BenchJson j = head_of_row("launched", row, k);

@@ -58,11 +58,15 @@ Json to_json(const KernelTimes& t) {
 
 KernelTimes times_from(const Json& j) {
   KernelTimes t;
-  t.kernel = j.at("kernel"), t.left_out = j.at("left_out"), t.failed = j.at("failed");
+  t.kernel = j.at("kernel");
+  t.left_out = j.at("left_out");
+  t.failed = j.at("failed");
   t.slow = j.value("slow", false);  // Note: older builds do not send it
   t.cold_us = j.at("cold_us").get<std::vector<double>>();
   t.steady = {j.at("steady_us").get<std::vector<double>>(), j.at("launches"), j.at("graph")};
-  t.tensor_bytes = j.at("tensor_bytes"), t.workspace_bytes = j.at("workspace_bytes"), t.other_bytes = j.at("other_bytes");
+  t.tensor_bytes = j.at("tensor_bytes");
+  t.workspace_bytes = j.at("workspace_bytes");
+  t.other_bytes = j.at("other_bytes");
   t.code = j.at("code");
   if (const auto functions = j.find("functions"); functions != j.end()) t.functions = functions_from(*functions);
   if (const auto dram = j.find("dram"); dram != j.end()) t.dram = dram_from(*dram);
@@ -85,8 +89,11 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.c = parse_repro(order.at("line").get<std::string>(), op_shapes()).what;
   o.op = &op_named(o.c.op);
   o.kernels = order.at("kernels").get<std::vector<std::string>>();
-  o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
-  o.functions = order.value("functions", false), o.dram = order.value("dram", false);
+  o.seconds = order.at("seconds");
+  o.leave_out_slow = order.at("leave_out_slow");
+  o.judge = order.at("judge");
+  o.functions = order.value("functions", false);
+  o.dram = order.value("dram", false);
   o.copy_bytes = order.value("copy_bytes", std::size_t{0});
   o.l2 = order.value("clean", false) ? L2::clean : L2::flushed;
   const Packing packing = pack(*o.op, o.c);
@@ -151,8 +158,10 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
   std::vector<std::string> arguments{"timer", backend};
   if (!plugin.empty()) arguments.push_back(plugin);
   const int error = start_child(pid_, program, arguments, {{in[0], STDIN_FILENO}, {out[1], STDOUT_FILENO}});
-  ::close(in[0]), ::close(out[1]);
-  to_ = in[1], from_ = out[0];
+  ::close(in[0]);
+  ::close(out[1]);
+  to_ = in[1];
+  from_ = out[0];
   if (error) {
     end();
     throw BadInput(fmt::format("cannot start '{}': {}", program, std::strerror(error)));
@@ -164,7 +173,8 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
     end();
     throw BadInput(fmt::format("'{}' cannot be used for timing: {}", program, why));
   }
-  commit_ = j.at("commit"), build_ = j.at("build");
+  commit_ = j.at("commit");
+  build_ = j.at("build");
 }
 
 ChildTimer::~ChildTimer() { end(); }
@@ -224,8 +234,11 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
   const auto file = [](const SharedMemory& m) { return fmt::format("/proc/{}/fd/{}", ::getpid(), m.fd()); };
   const auto all_failed = [&](const std::string& why) {
     std::vector<KernelTimes> all(o.kernels.size());
-    for (std::size_t i = 0; i < all.size(); ++i)
-      all[i].kernel = o.kernels[i], all[i].left_out = "FAILED: " + why, all[i].failed = true;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].kernel = o.kernels[i];
+      all[i].left_out = "FAILED: " + why;
+      all[i].failed = true;
+    }
     return all;
   };
   Json order{{"line", repro(o.c, o.op->shape())},

@@ -79,8 +79,7 @@ class RowList {
     if (entries.empty() && !file && !flags_.selection.ops.empty())  // an op that was not named is left out in silence
       throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, path_of(op).string()));
     const bool typed = !flags_.shapes.empty();
-    for (const BenchEntry& entry : entries)
-      of_file(typed ? "" : path_of(op).string(), [&] { add(op, entry, std::nullopt); });
+    for (const BenchEntry& entry : entries) of_file(typed ? "" : path_of(op).string(), [&] { add(op, entry, std::nullopt); });
   }
 
   void add(const Op& op, const BenchEntry& entry, const std::optional<RowOfSuite>& place) {

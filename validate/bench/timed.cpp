@@ -157,9 +157,13 @@ struct ToldRow {
                 {"peak", t.first.tensor_bytes + t.first.workspace_bytes + t.first.other_bytes}}}});
     if (count_of(t.steady)) {
       j["steady_us"] = json_of(summary_of(t.steady));
-      j["steady_us"]["launches"] = t.first.steady.launches, j["steady_us"]["graph"] = t.first.steady.graph;
+      j["steady_us"]["launches"] = t.first.steady.launches;
+      j["steady_us"]["graph"] = t.first.steady.graph;
     }
-    if (!t.copy.empty()) j["copy_us"] = json_of(summary_of(t.copy)), j["share_of_same_copy"] = share_of(t, s);
+    if (!t.copy.empty()) {
+      j["copy_us"] = json_of(summary_of(t.copy));
+      j["share_of_same_copy"] = share_of(t, s);
+    }
     if (t.first.dram) j["dram"] = json_of(*t.first.dram);
     if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
     if (!t.first.code.empty()) j["code"] = t.first.code;

@@ -57,7 +57,8 @@ class DeviceProblem {
     require_some_memory_has(bytes, "workspace");
     void* const larger = backend_.allocate(bytes, 0, "workspace");
     if (workspace_) backend_.release(workspace_);
-    workspace_ = larger, workspace_room_ = bytes;
+    workspace_ = larger;
+    workspace_room_ = bytes;
   }
   TimedLaunch launch(const Kernel& k) {
     TimedLaunch t{.launcher = backend_.launcher(k), .args = {}, .workspace = workspace_};
@@ -189,7 +190,8 @@ struct Candidate {
 };
 
 void set_failed(KernelTimes& t, const std::exception& e, const char* when = "") {
-  t.left_out = fmt::format("FAILED{}: {}", when, e.what()), t.failed = true;
+  t.left_out = fmt::format("FAILED{}: {}", when, e.what());
+  t.failed = true;
 }
 
 std::vector<Candidate> candidates_of(const Clock& clock, DeviceProblem& device, const TimingOrder& order,
@@ -201,7 +203,10 @@ std::vector<Candidate> candidates_of(const Clock& clock, DeviceProblem& device, 
     const Kernel* k = find_kernel(order.op->name, t.kernel);
     try {
       t.left_out = !k ? "this build has no such kernel" : device.why_not(*k);
-      if (t.left_out.empty()) device.reserve_workspace(*k), chosen.push_back({k, &t});
+      if (t.left_out.empty()) {
+        device.reserve_workspace(*k);
+        chosen.push_back({k, &t});
+      }
     } catch (const NoMemory& e) {
       t.left_out = e.what();
     } catch (const std::exception& e) {
@@ -310,8 +315,11 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     KernelTimes& t = *chosen[i].times;
     if (copied) t.copy_us = cold.back();
-    t.cold_us = std::move(cold[i]), t.steady = std::move(steady[i]);
-    t.tensor_bytes = device.bytes(), t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel), t.other_bytes = more;
+    t.cold_us = std::move(cold[i]);
+    t.steady = std::move(steady[i]);
+    t.tensor_bytes = device.bytes();
+    t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel);
+    t.other_bytes = more;
   }
   if (order.functions)
     for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = clock.launched(launches[i], false);

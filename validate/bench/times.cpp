@@ -18,7 +18,10 @@ void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& 
   TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}, .dram = true};
   std::vector<Timed*> counted;
   for (Timed& t : all)
-    if (t.first.left_out.empty()) counted.push_back(&t), order.kernels.emplace_back(t.kernel->name);
+    if (t.first.left_out.empty()) {
+      counted.push_back(&t);
+      order.kernels.emplace_back(t.kernel->name);
+    }
   if (counted.empty()) return;
   const std::vector<KernelTimes> times = counter.time(order, inputs, {});
   static std::string said;
@@ -49,9 +52,10 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
   std::vector<Timed> all[2];
   for (const Kernel* k : bench_candidates(shape, flags))
     for (int side = 0; side < 2; ++side)
-      if (ab || side == (k->loaded != nullptr))
-        all[side].push_back({.kernel = k, .cold = {}, .steady = {}, .copy = {}, .first = {}}),
-            all[side].back().first.kernel = k->name;
+      if (ab || side == (k->loaded != nullptr)) {
+        all[side].push_back({.kernel = k, .cold = {}, .steady = {}, .copy = {}, .first = {}});
+        all[side].back().first.kernel = k->name;
+      }
   if (timers.monitor) timers.monitor->start();
   const std::size_t turns = std::max(timers.sides[0].size(), timers.sides[1].size());
   for (std::size_t turn = 0; turn < turns; ++turn)
@@ -66,13 +70,17 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
       if (order.kernels.empty()) continue;
       // Note: what runs between two launches decides how warm the GPU is: products by a library lower its clocks.  So a plugin's
       // kernels are launched among ours.
-      const auto named = [&](const std::string_view name) { return std::ranges::find(order.kernels, name) != order.kernels.end(); };
+      const auto named = [&](const std::string_view name) {
+        return std::ranges::find(order.kernels, name) != order.kernels.end();
+      };
       if (!ab && which == 1)
         for (const Timed& t : all[0])
           if (t.first.left_out.empty() && !named(t.kernel->name)) order.kernels.emplace_back(t.kernel->name);
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
-      order.copy_bytes = copy_bytes, order.l2 = flags.l2;
-      order.functions = turn == 0, order.leave_out_slow = turn == 0 && (ab || which == 0);
+      order.copy_bytes = copy_bytes;
+      order.l2 = flags.l2;
+      order.functions = turn == 0;
+      order.leave_out_slow = turn == 0 && (ab || which == 0);
       order.judge = turn == 0 || (!ab && row.output_bytes() <= kJudgedEach);
       const auto at = [&](const std::string& name) {
         return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
@@ -80,14 +88,20 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
       auto times = timers.sides[which][turn]->time(order, row.inputs(), [&](const std::string& name, const auto& images) {
         const auto t = at(name);
         if (t == side.end()) return;
-        t->margin = std::max(t->margin, row.margin(*t->kernel, images)), ++t->judged;
+        t->margin = std::max(t->margin, row.margin(*t->kernel, images));
+        ++t->judged;
       });
       for (KernelTimes& k : times) {
         const auto t = at(k.kernel);
         if (t == side.end()) continue;
-        if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
+        if (k.left_out.empty()) {
+          t->cold.push_back(std::move(k.cold_us));
+          t->steady.push_back(std::move(k.steady.us));
+        }
         if (k.left_out.empty() && !k.copy_us.empty()) t->copy.push_back(std::move(k.copy_us));
-        k.cold_us.clear(), k.steady.us.clear(), k.copy_us.clear();
+        k.cold_us.clear();
+        k.steady.us.clear();
+        k.copy_us.clear();
         if (k.functions.empty()) k.functions = std::move(t->first.functions);  // only the first turn reports them
         t->first = k;
       }

@@ -173,13 +173,17 @@ std::int64_t elements(const Case& c, const OpShape& op) {
       continue;
     empty |= extent == 0;
     // Note: an empty axis does not cancel the others, since their product is still a stride.
-    if (extent > 1) beyond |= extent > kMostElements / n, n = beyond ? kMostElements : n * extent;
+    if (extent > 1) {
+      beyond |= extent > kMostElements / n;
+      n = beyond ? kMostElements : n * extent;
+    }
   }
   if (const std::int64_t pages = c.dims[Axis::pages]; pages > 0 && !beyond) {
     std::int64_t entries = 1;
     for (const Axis axis : {Axis::batch, Axis::max_pages}) entries *= std::max<std::int64_t>(1, c.dims[axis]);
     const std::int64_t times = (pages + entries - 1) / entries;
-    beyond = times > kMostElements / n, n *= beyond ? 1 : times;
+    beyond = times > kMostElements / n;
+    n *= beyond ? 1 : times;
   }
   return beyond ? kMostElements + 1 : empty ? 0 : n;
 }

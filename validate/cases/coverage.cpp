@@ -187,7 +187,10 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
       int most = -1;
       for (std::size_t v = 0; v < values_of[p]; ++v) {
         const std::size_t turned = (v + rows.size()) % values_of[p];
-        if (const int g = gain(row, p, turned); g > most) best = turned, most = g;
+        if (const int g = gain(row, p, turned); g > most) {
+          best = turned;
+          most = g;
+        }
       }
       row[p] = best;
     }
@@ -233,7 +236,10 @@ std::vector<Case> richest_in_pairs(const std::vector<Case>& cases, const OpShape
       if (taken[i]) continue;
       const auto lacking = [&](std::uint64_t pair) { return !covered.contains(pair); };
       const auto gain = std::count_if(pairs_of[i].begin(), pairs_of[i].end(), lacking);
-      if (gain > most) richest = i, most = gain;
+      if (gain > most) {
+        richest = i;
+        most = gain;
+      }
     }
     taken[richest] = true;
     covered.insert(pairs_of[richest].begin(), pairs_of[richest].end());

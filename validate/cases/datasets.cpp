@@ -324,8 +324,10 @@ Datasets load_datasets(const fs::path& folder) {
   bool has_common = false;
   for (const fs::path& path : files(folder / "edges")) {
     const std::string stem = path.stem().string();
-    if (stem == "common") d.common = parse_common(read(path), path.string()), has_common = true;
-    else d.edges[stem] = parse_edges(read(path), stem, path.string());
+    if (stem == "common") {
+      d.common = parse_common(read(path), path.string());
+      has_common = true;
+    } else d.edges[stem] = parse_edges(read(path), stem, path.string());
   }
   if (!has_common) throw BadInput(fmt::format("{}: is missing.", (folder / kCommonEdges).string()));
   return d;

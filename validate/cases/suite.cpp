@@ -134,7 +134,8 @@ void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t mo
 void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
   const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads];
   if (!heads || elements(c, op) <= most) return;
-  c.dims[Axis::kv_heads] = 1, c.dims[Axis::heads] = heads / kv_heads;
+  c.dims[Axis::kv_heads] = 1;
+  c.dims[Axis::heads] = heads / kv_heads;
   c.reduced.push_back({Axis::heads, heads, heads / kv_heads});
   if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
 }
@@ -145,16 +146,22 @@ void fit(Case& c, const OpShape& op, std::int64_t most) {
   // A transformer block is seven products and attention, so summed axes shrink too.
   const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
   if (block) most /= 16;
-  cut(c, op, Axis::out, 33, most), cut(c, op, Axis::ffn, 33, most);
+  cut(c, op, Axis::out, 33, most);
+  cut(c, op, Axis::ffn, 33, most);
   cut_heads(c, op, most);
   cut(c, op, Axis::tokens, 17, most);
   cut(c, op, Axis::rows, 17, most / 4);  // row ops cost the judge more than simt
-  if (block) cut(c, op, Axis::seq_q, 5, most), cut(c, op, Axis::hidden, 96, most);
+  if (block) {
+    cut(c, op, Axis::seq_q, 5, most);
+    cut(c, op, Axis::hidden, 96, most);
+  }
 }
 // The same for a case whose errors depend on every summed extent: fewer heads, then fewer rows and queries.
 void fit_rows(Case& c, const OpShape& op, std::int64_t most) {
   cut_heads(c, op, most);
-  cut(c, op, Axis::rows, 17, most), cut(c, op, Axis::tokens, 2, most), cut(c, op, Axis::seq_q, 64, most);
+  cut(c, op, Axis::rows, 17, most);
+  cut(c, op, Axis::tokens, 2, most);
+  cut(c, op, Axis::seq_q, 64, most);
 }
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
@@ -264,14 +271,30 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto with_fills = [&] {
     for (Case& c : covering_cases(d, op, 2, fills_of_random(d, op))) list.add(std::move(c));
   };
-  if (suite == "smoke") combined(2), add_smoke_models(list, d, uses.front(), op), list.only_new_pairs(), edges("smoke");
+  if (suite == "smoke") {
+    combined(2);
+    add_smoke_models(list, d, uses.front(), op);
+    list.only_new_pairs();
+    edges("smoke");
+  }
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
   const auto with_one_long_axis = [&] {
     for (Case& c : long_cases(d, op)) list.add(std::move(c));
   };
-  if (suite == "edges") combined(3), with_one_long_axis(), list.only_new_pairs(), edges("edges"), with_fills();
-  if (suite == "full") combined(3), with_one_long_axis(), edges("edges"), with_fills();
+  if (suite == "edges") {
+    combined(3);
+    with_one_long_axis();
+    list.only_new_pairs();
+    edges("edges");
+    with_fills();
+  }
+  if (suite == "full") {
+    combined(3);
+    with_one_long_axis();
+    edges("edges");
+    with_fills();
+  }
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);

@@ -75,9 +75,12 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
     if (is_bad(r.verdict) || !why_not.empty()) return;
     Traffic sum;
     for (const auto& [tensor, t] : r.traffic) {
-      sum.read_bytes += t.read_bytes, sum.written_bytes += t.written_bytes;
-      sum.unique_read_bytes += t.unique_read_bytes, sum.unique_written_bytes += t.unique_written_bytes;
-      sum.read_sectors += t.read_sectors, sum.written_sectors += t.written_sectors;
+      sum.read_bytes += t.read_bytes;
+      sum.written_bytes += t.written_bytes;
+      sum.unique_read_bytes += t.unique_read_bytes;
+      sum.unique_written_bytes += t.unique_written_bytes;
+      sum.read_sectors += t.read_sectors;
+      sum.written_sectors += t.written_sectors;
     }
     const double requested = static_cast<double>(sum.read_bytes + sum.written_bytes);
     const double unique = static_cast<double>(sum.unique_read_bytes + sum.unique_written_bytes);
@@ -133,15 +136,20 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   const auto counting = [] { return std::make_unique<ChildTimer>("/proc/self/exe", "cuda", kCounting); };
   BenchTimers timers;
   BenchOut other;
-  timers.monitor = &monitor, timers.other_out = &other;
+  timers.monitor = &monitor;
+  timers.other_out = &other;
   for (int i = 0; i < flags.processes; ++i) {
     timers.sides[0].push_back(child(0));
     if (flags.ab.empty() && flags.plugin.empty()) continue;
     auto there = child(1);
-    head.commit = there->commit(), head.build = there->build();
+    head.commit = there->commit();
+    head.build = there->build();
     timers.sides[1].push_back(std::move(there));
   }
-  if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
+  if (!flags.ab.empty()) {
+    other.json = std::make_unique<JsonLines>(flags.ab_json);
+    other.start(head);
+  }
   const Ceilings ceilings = ceilings_of(clock, rows, flags.l2);
   if (flags.dram) timers.counter = counter_of(counting());
   bool sound = true;
@@ -265,7 +273,8 @@ int bench_command(const BenchFlags& flags) {
   if (!sound) return kVerdictFailed;
   if (flags.ab.empty()) return kAllPassed;
   CompareFlags compare;
-  compare.files = {flags.ab_json, flags.json}, compare.seed = flags.selection.seed;
+  compare.files = {flags.ab_json, flags.json};
+  compare.seed = flags.selection.seed;
   fmt::print("\n{} -> this build, in turns\n\n", plain(flags.ab));
   return compare_command(compare);
 }

@@ -112,7 +112,8 @@ int accept(const std::string& base, const RecordFile& now, const std::string& re
 
 int compare_command(const CompareFlags& flags) {
   TimeRule rule;
-  rule.least_share = 0.01 * flags.floor_percent, rule.seed = flags.seed;
+  rule.least_share = 0.01 * flags.floor_percent;
+  rule.seed = flags.seed;
   if (flags.calibrate) {
     if (flags.files.size() != 1 || flags.accept) throw BadInput("compare --calibrate takes one file of records");
     return show_calibration(read_records(flags.files[0]), rule);

@@ -52,7 +52,8 @@ class Conformance {
     }
   }
   void say(const std::string& what, const std::string& why_not) {
-    ++checks_, failed_ += !why_not.empty();
+    ++checks_;
+    failed_ += !why_not.empty();
     fmt::print("{}  {}{}{}\n", why_not.empty() ? "ok    " : "FAILED", what, why_not.empty() ? "" : ": ", why_not);
     std::fflush(stdout);
   }

@@ -48,7 +48,9 @@ Json json_of(const Op& op) {
     if (!t.options.present_if.empty()) tensor["only_with"] = words_of(op, t.options);
     j["tensors"].push_back(tensor);
   }
-  j["attributes"] = Json::array(), j["kernels"] = Json::array(), j["fills"] = Json::array();
+  j["attributes"] = Json::array();
+  j["kernels"] = Json::array();
+  j["fills"] = Json::array();
   for (const Attribute& a : op.attributes)
     j["attributes"].push_back({{"attribute", a.name}, {"default", text_of(a, a.standard)}, {"choices", a.choices}});
   for (const Kernel& k : kernels())

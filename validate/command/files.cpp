@@ -66,7 +66,8 @@ void write_records(const FileFlags& flags, const Record& r, const std::vector<Su
   if (flags.json.empty()) return;
   JsonLines json(flags.json);
   Selection selection;
-  selection.suite = "files", selection.seed = r.c.seed;
+  selection.suite = "files";
+  selection.seed = r.c.seed;
   RunHead head = head_of("files", selection);
   head.device = flags.outputs;
   for (const std::string& line : {to_json(head), to_json(r)}) json.write(line);

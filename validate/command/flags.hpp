@@ -30,7 +30,8 @@ inline void require_values(const CLI::App& app) {
       if (value.empty()) throw BadInput(fmt::format("{} is empty", o->get_name()));
 }
 
-// Throws BadInput for a list with nothing before, behind or between its commas, which CLI11 leaves out.  `words`: the command line.
+// Throws BadInput for a list with nothing before, behind or between its commas, which CLI11 leaves out.  `words`: the command
+// line.
 inline void require_lists(const CLI::App& app, const std::vector<std::string>& words) {
   for (const CLI::Option* o : app.get_options()) {
     if (o->get_delimiter() != ',') continue;
@@ -111,7 +112,8 @@ inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "ju
   CLI::Option* cu = reads_file(app.add_option("--cu", f.cu, fmt::format(fmt::runtime(what), "CUDA source (docs/triton.md)")));
   cu->excludes(plugin)->excludes("--worker")->excludes(ptx);
   CLI::Option* launch = reads_file(app.add_option("--launch", f.launch, "the launch file of the --ptx or the --cu"));
-  ptx->needs(launch), cu->needs(launch);
+  ptx->needs(launch);
+  cu->needs(launch);
 }
 // Call it once the flags are read.
 inline void check_loaded(const CLI::App& app, RunFlags& f) {

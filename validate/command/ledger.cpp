@@ -28,7 +28,8 @@ void show(const char* heading, const std::vector<std::string>& lines, std::size_
 int ledger_command(const LedgerFlags& flags) {
   const Ledger ledger = ledger_of(all_of(flags.sound), all_of(flags.faults));
   write_whole(flags.output, to_text(ledger));
-  fmt::print("'{}': {} verdicts of {} ops, commit {}\n", plain(flags.output), ledger.lines.size(), ledger.judges.size(), ledger.commit);
+  fmt::print("'{}': {} verdicts of {} ops, commit {}\n", plain(flags.output), ledger.lines.size(), ledger.judges.size(),
+             ledger.commit);
   return kAllPassed;
 }
 

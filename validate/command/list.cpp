@@ -122,8 +122,7 @@ int list_coverage(const Selection& s, bool json) {
     const Coverage pairs = coverage(datasets, shape, list, 2), triples = coverage(datasets, shape, list, 3);
     const std::size_t parameters = assay::parameters(datasets, shape).size();
     const auto of = [](const Coverage& c) { return fmt::format("{} of {}", c.found, c.all); };
-    rows.push_back(
-        {std::string(op.name), fmt::format("{}", list.size()), fmt::format("{}", parameters), of(pairs), of(triples)});
+    rows.push_back({std::string(op.name), fmt::format("{}", list.size()), fmt::format("{}", parameters), of(pairs), of(triples)});
     const auto counts = [](const Coverage& c) { return Json{{"found", c.found}, {"all", c.all}}; };
     all.push_back({{"op", op.name},
                    {"cases", list.size()},

@@ -169,7 +169,8 @@ int judge_main(int argc, char** argv) {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
   struct sigaction crash {};
-  crash.sa_sigaction = on_crash, crash.sa_flags = SA_SIGINFO;
+  crash.sa_sigaction = on_crash;
+  crash.sa_flags = SA_SIGINFO;
   sigaction(SIGBUS, &crash, nullptr);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   for (const int number : {SIGABRT, SIGSEGV}) sigaction(number, &crash, nullptr);

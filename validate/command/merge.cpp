@@ -95,8 +95,11 @@ Json merged_head(const std::vector<Part>& parts) {
       if (const auto at = kernels.try_emplace(kernel, hash).first; at->second != hash)
         throw BadInput(fmt::format("'{}' is of another code of {} than the shards before it", p.file.path, kernel));
   }
-  head.erase("shard"), head.erase("plan");
-  head["cases"] = cases, head["kernels"] = kernels, head["merged"] = parts.size();
+  head.erase("shard");
+  head.erase("plan");
+  head["cases"] = cases;
+  head["kernels"] = kernels;
+  head["merged"] = parts.size();
   return head;
 }
 
@@ -119,7 +122,11 @@ int merge_command(const MergeFlags& flags) {
   const auto without = [&](std::int64_t until) {
     for (; next < until; ++next) tally.missing.push_back(fmt::format("shard {}/{}", next, parts[0].of));
   };
-  for (const Part& p : parts) without(p.number), add(tally, p), next = p.number + 1;
+  for (const Part& p : parts) {
+    without(p.number);
+    add(tally, p);
+    next = p.number + 1;
+  }
   without(parts[0].of + 1);
 
   JsonLines out(flags.json);

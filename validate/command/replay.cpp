@@ -24,8 +24,8 @@ Task task_of(const std::string& line) {
   const Repro parsed = parse_repro(line, shapes);
   const Op& op = op_named(parsed.what.op);
   if (const std::string_view judge = judge_hash(op.name); !judge.starts_with(parsed.judge))
-    fmt::print("note: judge {} printed this line, and this judge of {} is {}: the verdict may differ for that reason\n", parsed.judge,
-               op.name, judge.substr(0, parsed.judge.size()));
+    fmt::print("note: judge {} printed this line, and this judge of {} is {}: the verdict may differ for that reason\n",
+               parsed.judge, op.name, judge.substr(0, parsed.judge.size()));
   Task task{&op, parsed.what, {}};
   for (const Kernel& k : kernels())
     if (k.op == op.name && (parsed.kernel.empty() ? !k.broken : k.name == parsed.kernel)) task.kernels.push_back(&k);

@@ -32,7 +32,8 @@ std::string selection_text(const RunFlags& flags) {
   add("--inputs", flags.inputs);
   for (const std::string& a : flags.given.attributes) add("--attribute", a);
   if (flags.last_failed.empty() && flags.inputs.empty()) {
-    add("--suite", s.suite), add("--seed", fmt::format("{}", s.seed));
+    add("--suite", s.suite);
+    add("--seed", fmt::format("{}", s.seed));
     if (s.suite == "random" || s.suite == "full") add("--count", fmt::format("{}", s.count));
   }
   add("--last-failed", flags.last_failed);
@@ -40,10 +41,16 @@ std::string selection_text(const RunFlags& flags) {
   add("--kernel", fmt::format("{}", fmt::join(s.kernels, ",")));
   add("--dtype", fmt::format("{}", fmt::join(s.dtypes, ",")));
   add("-k", s.pattern);
-  add("--worker", flags.worker), add("--plugin", flags.plugin);
-  add("--ptx", flags.ptx), add("--cu", flags.cu), add("--launch", flags.launch);
-  flag("--no-vendor", s.no_vendor), flag("--reduced", flags.reduced), flag("--all-relations", flags.all_relations);
-  flag("--watch", flags.watch), flag("--sectors", flags.sectors);
+  add("--worker", flags.worker);
+  add("--plugin", flags.plugin);
+  add("--ptx", flags.ptx);
+  add("--cu", flags.cu);
+  add("--launch", flags.launch);
+  flag("--no-vendor", s.no_vendor);
+  flag("--reduced", flags.reduced);
+  flag("--all-relations", flags.all_relations);
+  flag("--watch", flags.watch);
+  flag("--sectors", flags.sectors);
   return text;
 }
 
@@ -62,7 +69,9 @@ void require_same(const Json& there, const Json& here) {
     if (was != is) throw BadInput(fmt::format("it was begun with {} '{}', and this run has '{}'", what, was, is));
   };
   refuse("schema", "schema");
-  refuse("the selection", "selection"), refuse("the shard", "shard"), refuse("the backend", "backend");
+  refuse("the selection", "selection");
+  refuse("the shard", "shard");
+  refuse("the backend", "backend");
   refuse("the device", "device");
   refuse("the sandbox", "sandbox");
   for (const auto& [kernel, hash] : here["kernels"].items())
@@ -71,7 +80,10 @@ void require_same(const Json& there, const Json& here) {
   for (const auto& [op, version] : here["judges"].items())
     if (const auto was = there["judges"].find(op); was != there["judges"].end() && *was != version)
       throw BadInput(fmt::format("the judge of {} has changed since, so that --json must judge all anew", op));
-  refuse("version", "version"), refuse("commit", "commit"), refuse("the compiler", "compiler"), refuse("the build", "build");
+  refuse("version", "version");
+  refuse("commit", "commit");
+  refuse("the compiler", "compiler");
+  refuse("the build", "build");
   if (there["plan"] != here["plan"] || there["cases"] != here["cases"])
     throw BadInput("it was begun with other cases: the datasets or the kernels have changed");
 }
@@ -122,7 +134,8 @@ RunHead::Plan plan_of(const std::vector<Task>& tasks, const RunFlags& flags) {
   for (const Task& t : tasks)
     for (const Kernel* k : t.kernels) {
       const std::string line = repro(t.c, t.op->shape(), k->name);
-      ++plan.cases, plan.digest += random::mix(random::hash(line));
+      ++plan.cases;
+      plan.digest += random::mix(random::hash(line));
       plan.kernels.try_emplace(fmt::format("{}/{}", k->op, k->name),
                                k->loaded ? k->code : std::string(code_hash(k->op, k->name)));
     }
@@ -160,7 +173,8 @@ Begun resume(const std::string& path, std::vector<Task>& tasks, const RunHead& h
   std::erase_if(kept, [&](const Kept& k) { return !k.record.faults.empty() && waiting.waits_before(k.place, tasks); });
   for (Kept& k : kept) {
     std::erase(tasks[k.place.task].kernels, k.place.kernel);
-    lines.push_back(std::move(k.line)), begun.records.push_back(std::move(k.record));
+    lines.push_back(std::move(k.line));
+    begun.records.push_back(std::move(k.record));
   }
   std::erase_if(tasks, [](const Task& t) { return t.kernels.empty(); });
   begun.file->replace(lines);

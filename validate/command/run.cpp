@@ -315,7 +315,8 @@ int run_command(const RunFlags& flags) {
     if (!flags.quiet || wrong)
       fmt::print("{}{:<48} {:>4} outputs bit-equal, {:>4} not{}{}\n", wrong ? "DIFFERENT  " : "", kernel, b.equal, b.different,
                  b.different ? "; first " : "", b.first);
-    all.equal += b.equal, all.different += b.different;
+    all.equal += b.equal;
+    all.different += b.different;
   }
   for (const std::string& line : different) fmt::print("DIFFERENT  {}\n", line);
   fmt::print("{} verdicts as in {}, {} different, {} cases that only one has; {} outputs bit-equal, {} not\n", same,

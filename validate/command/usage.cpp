@@ -83,7 +83,10 @@ const std::vector<About>& about() {
       {"inputs", {{"0", "written"}, kBadUsage}, {kThreads}},
       {"golden", {{"0", "written"}, kBadUsage, {"3", "memory was short"}}, {kThreads}},
       {"judge",
-       {{"0", "the outputs passed"}, {"1", "they are wrong"}, kBadUsage, {"3", "nothing was shown, or memory was short; with --strict: the files hold what the op does not have"}},
+       {{"0", "the outputs passed"},
+        {"1", "they are wrong"},
+        kBadUsage,
+        {"3", "nothing was shown, or memory was short; with --strict: the files hold what the op does not have"}},
        {kThreads, kNoColor}},
       {"probe", {{"0", "no result differs"}, {"1", "a result differs"}, kBadUsage, {"3", "the machine is at fault"}}, {}},
       {"cost", {{"0", "done"}, kBadUsage, {"3", "there was no case"}, kInterrupted}, {kDatasets, kThreads}},
@@ -112,7 +115,10 @@ std::string stray_word(const CLI::App& sub, std::string_view word) {
   Names ops_, kernels_, dtypes{"f16", "bf16", "f32"};
   std::vector<std::string> with_op;
   for (const Op& op : ops()) ops_.push_back(op.name);
-  for (const Kernel& k : kernels()) kernels_.push_back(k.name), with_op.push_back(fmt::format("{}/{}", k.op, k.name));
+  for (const Kernel& k : kernels()) {
+    kernels_.push_back(k.name);
+    with_op.push_back(fmt::format("{}/{}", k.op, k.name));
+  }
   kernels_.insert(kernels_.end(), with_op.begin(), with_op.end());
   const struct {
     const char *flag, *kind;

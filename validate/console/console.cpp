@@ -230,8 +230,12 @@ void Console::add(const Record& r) {
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
     ++row.cases;
-    row.seconds += r.seconds, row.error = std::max(row.error, r.max_abs_error);
-    if (r.margin && (*r.margin > row.margin || row.at.empty())) row.margin = *r.margin, row.at = summary_of(r.c);
+    row.seconds += r.seconds;
+    row.error = std::max(row.error, r.max_abs_error);
+    if (r.margin && (*r.margin > row.margin || row.at.empty())) {
+      row.margin = *r.margin;
+      row.at = summary_of(r.c);
+    }
     if (!r.c.reduced.empty()) ++reduced_;
     for (const Case::Reduction& to : r.c.reduced) {
       const auto [at, first] = reduced_to_.try_emplace(std::string(name(to.axis)), to.to, to.to);
@@ -271,8 +275,11 @@ void Console::finish(const Tally& tally, const std::vector<PowerLine>& power, co
 
 void Console::table() const {
   std::size_t op = 2, kernel = 6, at = 2;
-  for (const Row& r : rows_)
-    op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
+  for (const Row& r : rows_) {
+    op = std::max(op, r.op.size());
+    kernel = std::max(kernel, r.kernel.size());
+    at = std::max(at, r.at.size());
+  }
   // The other columns take `others`, spaces included; `at` gets the rest.
   const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + (each_case_ ? 9 : 5) + 2 + 9 + 2 + 2 + 7;
   const std::size_t width = stdout_width();
@@ -291,7 +298,10 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
                     const std::vector<SuggestedLine>& suggested) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
-  const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, stdout_width())), any = true; };
+  const auto note = [&](const std::string& text) {
+    fmt::print("  {}\n", wrapped(text, stdout_width()));
+    any = true;
+  };
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));

@@ -96,9 +96,9 @@ class Console {
   std::int64_t reduced_ = 0;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> reduced_to_;  // least and largest extent, by axis
   std::map<std::string, std::set<std::string>> fidelity_;                    // kernels by what their worker says of it
-  std::map<std::string, std::set<std::string>> held_to_;                     // kernels by what they are held to, but built-in ones
-  std::string not_checked_;                                                  // of loaded kernels
-  std::map<std::string, std::int64_t> skipped_;                              // by reason
+  std::map<std::string, std::set<std::string>> held_to_;  // kernels by what they are held to, but built-in ones
+  std::string not_checked_;                               // of loaded kernels
+  std::map<std::string, std::int64_t> skipped_;           // by reason
   Declines declines_;
   std::vector<Record> failures_;
   std::map<std::string, std::int64_t> unshown_;  // cases of each reason beyond the first kShown

@@ -19,7 +19,10 @@ constexpr std::int64_t kLeastOfClass = 3;  // cases of a dtype or a layout; fewe
 
 void Declines::Count::add(const Record& r, bool is_declined) {
   ++cases;
-  if (is_declined) ++declined, ++reasons[r.reason];
+  if (is_declined) {
+    ++declined;
+    ++reasons[r.reason];
+  }
 }
 
 std::string Declines::Count::text() const {
@@ -71,9 +74,10 @@ std::vector<std::string> Declines::lines() const {
                                 none.empty() ? "" : ", none with ", none, all.text()));
   }
   if (lines.size() <= kEach) return lines;
-  return {fmt::format("{} kernels take less than half of the cases, or none of a layout, as they declare (a run of one of them has "
-                      "the reasons): {}",
-                      names.size(), fmt::join(names, ", "))};
+  return {
+      fmt::format("{} kernels take less than half of the cases, or none of a layout, as they declare (a run of one of them has "
+                  "the reasons): {}",
+                  names.size(), fmt::join(names, ", "))};
 }
 
 }  // namespace assay

@@ -13,8 +13,8 @@ namespace assay {
 CLI::Option* reads_file(CLI::Option*);
 CLI::Option* writes_file(CLI::Option*);
 
-// Throws BadInput if a file that a subcommand would write is one that it reads, or lies in a folder that it reads and is there, if two
-// outputs are one file, or if a name is empty.
+// Throws BadInput if a file that a subcommand would write is one that it reads, or lies in a folder that it reads and is there,
+// if two outputs are one file, or if a name is empty.
 void require_files_apart(const CLI::App& subcommand);
 
 }  // namespace assay

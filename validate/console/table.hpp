@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints text within the terminal's width (80 columns in a file): lines broken at spaces; tables with a header line and columns as
-// wide as their widest cells, the last column cut at the end of the line.
+// Prints text within the terminal's width (80 columns in a file): lines broken at spaces; tables with a header line and columns
+// as wide as their widest cells, the last column cut at the end of the line.
 #pragma once
 
 #include <string>

@@ -28,8 +28,8 @@ struct Trial {
   std::string reason, on;                          // of the first bad case; on: its backend, if not the one asked for
   PolicyCounts suite{}, fixed{};
 
-  // Whether the fault is not trivial: a case passes, or every case fails by T4 alone.  What run() does to memory is found in every
-  // case, and yet no value need be wrong.
+  // Whether the fault is not trivial: a case passes, or every case fails by T4 alone.  What run() does to memory is found in
+  // every case, and yet no value need be wrong.
   bool can_pass() const;
 };
 using Trials = std::map<std::string, std::map<std::string, Trial>>;  // by op and kernel

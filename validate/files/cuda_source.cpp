@@ -83,7 +83,8 @@ int called(const std::vector<std::string>& words, std::string& said) {
   arguments.push_back(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::dup2(pipe[1], 1), ::dup2(pipe[1], 2);
+    ::dup2(pipe[1], 1);
+    ::dup2(pipe[1], 2);
     ::execv(arguments[0], arguments.data());
     ::_exit(127);
   }
@@ -135,9 +136,12 @@ Nvrtc open_nvrtc(const std::string& source) {
                                        : fmt::format("--cu {}: the library that was opened", source),
                                  name));
   };
-  find(n.create, "nvrtcCreateProgram"), find(n.compile, "nvrtcCompileProgram");
-  find(n.ptx_size, "nvrtcGetPTXSize"), find(n.ptx, "nvrtcGetPTX");
-  find(n.log_size, "nvrtcGetProgramLogSize"), find(n.log, "nvrtcGetProgramLog");
+  find(n.create, "nvrtcCreateProgram");
+  find(n.compile, "nvrtcCompileProgram");
+  find(n.ptx_size, "nvrtcGetPTXSize");
+  find(n.ptx, "nvrtcGetPTX");
+  find(n.log_size, "nvrtcGetProgramLogSize");
+  find(n.log, "nvrtcGetProgramLog");
   Dl_info where{};
   if (::dladdr(reinterpret_cast<void*>(n.create), &where) && where.dli_fname)
     for (const char* folder : {"../include", "../../include", "../../../include"}) {

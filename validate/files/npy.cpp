@@ -53,7 +53,10 @@ class Literal {
     throw BadInput("its header is not {'descr': TEXT, 'fortran_order': True or False, 'shape': (EXTENTS)}");
   }
   void skip() { text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size())); }
-  bool ahead(char c) { return skip(), text_.starts_with(c); }
+  bool ahead(char c) {
+    skip();
+    return text_.starts_with(c);
+  }
   bool take(char c) { return ahead(c) && (text_.remove_prefix(1), true); }
   void require(char c) {
     if (!take(c)) fail();
@@ -70,7 +73,10 @@ class Literal {
   }
   std::string word() {
     for (const std::string_view w : {"True", "False"})
-      if (skip(), text_.starts_with(w)) return text_.remove_prefix(w.size()), std::string(w);
+      if (skip(), text_.starts_with(w)) {
+        text_.remove_prefix(w.size());
+        return std::string(w);
+      }
     fail();
   }
   std::vector<std::int64_t> tuple() {

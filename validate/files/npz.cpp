@@ -80,7 +80,10 @@ void read_large(const Bytes& file, std::uint64_t at, std::uint64_t bytes, Member
     if (next > end) break;
     std::uint64_t value = begin;
     for (std::uint64_t* field : {&m.bytes, &m.packed, &m.local})
-      if (id == 1 && *field == kIn64 && value + 8 <= next) *field = file.at<std::uint64_t>(value), value += 8;
+      if (id == 1 && *field == kIn64 && value + 8 <= next) {
+        *field = file.at<std::uint64_t>(value);
+        value += 8;
+      }
     at = next;
   }
 }
@@ -141,10 +144,13 @@ std::span<const std::byte> unpacked(const Bytes& file, const Member& m, TensorFi
   while (state == Z_OK) {  // zlib counts in 32 bits
     constexpr std::size_t kPart = std::size_t{1} << 30;
     const auto in = static_cast<uInt>(std::min(packed.size(), kPart)), out = static_cast<uInt>(std::min(free.size(), kPart));
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data())), z.avail_in = in;
-    z.next_out = reinterpret_cast<Bytef*>(free.data()), z.avail_out = out;
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
+    z.avail_in = in;
+    z.next_out = reinterpret_cast<Bytef*>(free.data());
+    z.avail_out = out;
     state = ::inflate(&z, Z_NO_FLUSH);
-    packed = packed.subspan(in - z.avail_in), free = free.subspan(out - z.avail_out);
+    packed = packed.subspan(in - z.avail_in);
+    free = free.subspan(out - z.avail_out);
   }
   ::inflateEnd(&z);
   if (state != Z_STREAM_END || !free.empty() || !packed.empty()) throw BadInput("its deflated bytes are damaged");
@@ -175,22 +181,35 @@ class Zip {
     const std::string file = name + ".npy";
     std::string both;  // what an entry and a local header have in common
     for (const int word : {20, 0, 0, 0, 0x21}) put(both, static_cast<std::uint16_t>(word));  // version, flags, method, time, date
-    put(both, sum), put(both, static_cast<std::uint32_t>(bytes)), put(both, static_cast<std::uint32_t>(bytes));
-    put(both, static_cast<std::uint16_t>(file.size())), put(both, std::uint16_t{0});
-    put(directory_, kEntry), put(directory_, std::uint16_t{20}), directory_ += both;
-    directory_.append(10, '\0'), put(directory_, static_cast<std::uint32_t>(end_)), directory_ += file;
+    put(both, sum);
+    put(both, static_cast<std::uint32_t>(bytes));
+    put(both, static_cast<std::uint32_t>(bytes));
+    put(both, static_cast<std::uint16_t>(file.size()));
+    put(both, std::uint16_t{0});
+    put(directory_, kEntry);
+    put(directory_, std::uint16_t{20});
+    directory_ += both;
+    directory_.append(10, '\0');
+    put(directory_, static_cast<std::uint32_t>(end_));
+    directory_ += file;
     std::string local;
-    put(local, kLocal), local += both + file + header;
+    put(local, kLocal);
+    local += both + file + header;
     write(std::move(local));
     pieces_.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
-    end_ += data.size(), ++members_;
+    end_ += data.size();
+    ++members_;
   }
 
   void finish() {
     std::string text = directory_;
-    put(text, kEnd), put(text, std::uint32_t{0}), put(text, members_), put(text, members_);
-    put(text, static_cast<std::uint32_t>(directory_.size())), put(text, static_cast<std::uint32_t>(end_)),
-        put(text, std::uint16_t{0});
+    put(text, kEnd);
+    put(text, std::uint32_t{0});
+    put(text, members_);
+    put(text, members_);
+    put(text, static_cast<std::uint32_t>(directory_.size()));
+    put(text, static_cast<std::uint32_t>(end_));
+    put(text, std::uint16_t{0});
     write(std::move(text));
   }
 

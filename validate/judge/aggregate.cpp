@@ -43,9 +43,18 @@ double half_spacing(DType t, double v) {
 // A sum over elements, and the same sum with each element times the sign of its golden.
 struct BothWays {
   double plain = 0, by_sign = 0;
-  void add(double z, double golden) { plain += z, by_sign += std::signbit(golden) ? -z : z; }
-  void add(const BothWays& of) { plain += of.plain, by_sign += of.by_sign; }
-  void add_squares(const BothWays& of) { plain += of.plain * of.plain, by_sign += of.by_sign * of.by_sign; }
+  void add(double z, double golden) {
+    plain += z;
+    by_sign += std::signbit(golden) ? -z : z;
+  }
+  void add(const BothWays& of) {
+    plain += of.plain;
+    by_sign += of.by_sign;
+  }
+  void add_squares(const BothWays& of) {
+    plain += of.plain * of.plain;
+    by_sign += of.by_sign * of.by_sign;
+  }
 };
 
 // Sums over one row.
@@ -64,11 +73,20 @@ struct Sums {
   double sizes_sq = 0, spread = 0, most = 0, elements = 0;
   void add(const Row& r) {
     const auto n = static_cast<double>(r.elements);
-    z.add(r.z), z_sq.add_squares(r.z), last.add(r.last), added.add(r.added);
-    allowed += r.allowed, allowed_sq += r.allowed * r.allowed;
-    squares += r.squares, expected += r.expected;
-    last_squares += r.last_squares, last_expected += r.last_expected;
-    sizes_sq += n * n, spread += n * r.expected, most = std::max(most, n), elements += n;
+    z.add(r.z);
+    z_sq.add_squares(r.z);
+    last.add(r.last);
+    added.add(r.added);
+    allowed += r.allowed;
+    allowed_sq += r.allowed * r.allowed;
+    squares += r.squares;
+    expected += r.expected;
+    last_squares += r.last_squares;
+    last_expected += r.last_expected;
+    sizes_sq += n * n;
+    spread += n * r.expected;
+    most = std::max(most, n);
+    elements += n;
   }
   double limit(double BothWays::*way) const {
     return allowed + std::fabs(last.*way) + std::fabs(added.*way) + kLambda * (std::sqrt(z_sq.*way) + std::sqrt(allowed_sq));
@@ -108,7 +126,8 @@ class Elements {
     row.z.add(z, golden);
     const double of_last = (round_to(dtype_, golden) - golden) / bound;
     row.last.add(of_last, golden);
-    row.last_squares += of_last * of_last, row.last_expected += h * h / (3 * bound * bound);
+    row.last_squares += of_last * of_last;
+    row.last_expected += h * h / (3 * bound * bound);
     if (last_addend_) row.added.add(lost_of(last_addend_(args_, i), golden, 2 * h) / bound, golden);
     row.allowed += allowed / bound;
     row.squares += z * z;
@@ -149,8 +168,8 @@ class Elements {
 
 // `like`: the output's shape and dtype.
 template <class Got>
-Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output,
-             bool repeats, const Got& got) {
+Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output, bool repeats,
+             const Got& got) {
   const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();

@@ -47,8 +47,8 @@
 //        rho is the mean square of the golden's own last rounding divided by h^2/3, at least 1.  It is well above 1 only where
 //        answers repeat.
 // The bias is checked for the first output only, the rms for every output.  Messages give both in units of the rms z that the
-// numerics predict.  That is the rms z of the oracle's answer with the kernel's declared roundings, or sqrt(mean v) if there is no
-// oracle or it would take too long.
+// numerics predict.  That is the rms z of the oracle's answer with the kernel's declared roundings, or sqrt(mean v) if there is
+// no oracle or it would take too long.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,9 @@ void merge(Comparison& into, const Comparison& c) {
   if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
     into.margin = c.margin;
     into.worst = c.worst;
-    into.got = c.got, into.golden = c.golden, into.bound = c.bound;
+    into.got = c.got;
+    into.golden = c.golden;
+    into.bound = c.bound;
   }
 }
 
@@ -78,8 +80,11 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
         mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {
-          mine.margin = r, mine.worst = i;
-          mine.got = value, mine.golden = right, mine.bound = bound;
+          mine.margin = r;
+          mine.worst = i;
+          mine.got = value;
+          mine.golden = right;
+          mine.bound = bound;
         }
         if (!(r <= 1)) ++mine.wrong;
       }

@@ -65,12 +65,19 @@ void Declared::look(const Kernel& kernel, const Record& r, const std::function<d
   Seen& s = seen(kernel);
   const std::lock_guard lock(s.mutex);
   ++s.cases;
-  if (r.rms_ratio && r.c.dtype == DType::f32) ++s.f32_cases, s.most_error = std::max(s.most_error, *r.rms_ratio);
+  if (r.rms_ratio && r.c.dtype == DType::f32) {
+    ++s.f32_cases;
+    s.most_error = std::max(s.most_error, *r.rms_ratio);
+  }
   if (s.spare.empty()) return;
   double all = margin(without(s.declared, s.spare));
   if (!(all <= 1)) {
     std::erase_if(s.spare, [&](std::size_t w) { return !(margin(without(s.declared, {&w, 1})) <= 1); });
-    while (!s.spare.empty() && !((all = margin(without(s.declared, s.spare))) <= 1)) s.spare.pop_back();
+    while (!s.spare.empty()) {
+      all = margin(without(s.declared, s.spare));
+      if (all <= 1) break;
+      s.spare.pop_back();
+    }
     s.narrower = 1;  // of words that are kept now
   }
   if (r.margin && *r.margin > 0) s.narrower = std::max(s.narrower, all / *r.margin);

@@ -67,7 +67,8 @@ class Run {
     if (options_.power && finished())
       options_.power->settle([&] { return out_of_budget() || (options_.stop && *options_.stop); });
     tally_.seconds = running_.seconds();
-    tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
+    tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_);
+    tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
     return tally_;
   }
 
@@ -124,8 +125,11 @@ class Run {
       state->began = std::max(1e-9, running_.seconds());
       std::shared_ptr<Prepared> p = state->given_up ? nullptr : prepare(*own, first, replays_);
       if (!p) return p;
-      p->owner = own, p->needs = needs;
-      p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file);
+      p->owner = own;
+      p->needs = needs;
+      p->memory = std::move(memory);
+      p->place = std::move(place);
+      p->file = std::move(file);
       return p;
     };
     making_.push_back({&task, first, state, timed(goldens_ns_, std::move(job))});
@@ -177,7 +181,8 @@ class Run {
   template <class Work>
   void go(KernelQueue& queue, Work work) {
     or_machine(work, [&](const std::string& why) {
-      queue.end_worker(), queue.order = 0;
+      queue.end_worker();
+      queue.order = 0;
       finish(queue, Verdict::skipped, {.message = why, .tainted = true});
     });
   }
@@ -190,7 +195,10 @@ class Run {
       if (!ready(m.prepared) && options_.in_order) break;
       if (!ready(m.prepared)) continue;
       or_machine([&] { m.made = m.prepared.get(); },
-                 [&](const std::string& why) { m.state->given_up = true, skip(*m.task, m.first_record, why, true); });
+                 [&](const std::string& why) {
+                   m.state->given_up = true;
+                   skip(*m.task, m.first_record, why, true);
+                 });
       if (!m.made) continue;
       m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
       for (const Kernel* k : m.task->kernels) queue_of(*k).tasks.push_back(m.made);
@@ -265,7 +273,8 @@ class Run {
     if (!queue.kernel->loaded) note_used(queue.kernel->op);
     queue.files = files_.take(2);  // outputs, or inputs and outputs of a related problem
     Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
-    order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
+    order.input_sets = p.input_sets;
+    order.runs = runs_of(*queue.kernel, p, options_);
     queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
     if (!queue.worker) {
       queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
@@ -285,7 +294,10 @@ class Run {
   }
   void order_related(KernelQueue& queue, std::optional<Related> related) {
     const Op& op = *queue.running->task->op;
-    if (!related) return ++queue.next_relation, go_on(queue);
+    if (!related) {
+      ++queue.next_relation;
+      return go_on(queue);
+    }
     queue.send(++last_order_, queue.related_order(op, *related), queue.related_inputs, queue.related_outputs);
   }
 
@@ -313,7 +325,10 @@ class Run {
     // Seconds since each order was sent, taken before poll(): taking in replies does not count as a worker's time.
     std::vector<std::pair<KernelQueue*, double>> waiting;
     for (KernelQueue& queue : queues_)
-      if (queue.order) polled.push_back({queue.worker->socket(), POLLIN, 0}), waiting.push_back({&queue, queue.sent.seconds()});
+      if (queue.order) {
+        polled.push_back({queue.worker->socket(), POLLIN, 0});
+        waiting.push_back({&queue, queue.sent.seconds()});
+      }
     polled.push_back({pool_.ended(), POLLIN, 0});
     ::poll(polled.data(), polled.size(), milliseconds);
     if (polled.back().revents) pool_.forget_ended();
@@ -341,7 +356,8 @@ class Run {
     }
     if (verdict == Verdict::passed) queue.related.push_back({queue.relation(), std::move(queue.related_outputs)});
     else if (verdict != Verdict::unsupported) return finish(queue, verdict, std::move(reply));  // unsupported: does not apply
-    ++queue.next_relation, go_on(queue);
+    ++queue.next_relation;
+    go_on(queue);
   }
 
   void finish(KernelQueue& queue, Verdict verdict, Reply reply) {

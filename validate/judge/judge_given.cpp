@@ -67,8 +67,10 @@ TensorFile golden_tensors(const Given& given, bool unrounded) {
 
 Kernel kernel_elsewhere(const Op& op, const std::string& numerics) {
   Kernel k;
-  k.op = op.name, k.name = "elsewhere";
-  k.numerics = numerics_from(numerics), k.declares_numerics = !numerics.empty();
+  k.op = op.name;
+  k.name = "elsewhere";
+  k.numerics = numerics_from(numerics);
+  k.declares_numerics = !numerics.empty();
   return k;
 }
 
@@ -77,7 +79,8 @@ Record judge_given(const std::shared_ptr<const Given>& given, const Kernel& kern
   const Op& op = *given->op;
   const Task task{&op, given->c, {&kernel}, given};
   Prepared p;
-  p.task = &task, p.first_record = 0;
+  p.task = &task;
+  p.first_record = 0;
   p.packing.placements = places_of(*given);
   Images outputs;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
@@ -87,7 +90,8 @@ Record judge_given(const std::shared_ptr<const Given>& given, const Kernel& kern
   solve_given(p);
   Record r = blank_record(task, kernel, "files", not_checked(*given, p));
   r.cost = p.problem->cost();
-  r.rows_checked = p.problem->rows().sample, r.rows = p.problem->rows().total;
+  r.rows_checked = p.problem->rows().sample;
+  r.rows = p.problem->rows().total;
   r.exact = p.asks_exact(kernel.numerics);
   judge_outputs(p, kernel, {.images = {&outputs, 1}}, onlookers, r);
   return r;

@@ -86,14 +86,19 @@ class OutputJudge {
 
   void fail(Tier tier, std::string reason) {
     r_.caught(tier);
-    if (r_.verdict == Verdict::passed) r_.verdict = Verdict::failed, r_.reason = std::move(reason);
+    if (r_.verdict == Verdict::passed) {
+      r_.verdict = Verdict::failed;
+      r_.reason = std::move(reason);
+    }
   }
   const TensorSpec& spec(const Output& y) const { return op_.tensors[y.tensor]; }
 
   Output output_of(std::size_t tensor, int number) const {
     Output y{.tensor = tensor, .number = number, .runs = {}};
-    for (const Images& run : runs_.images)
-      y.runs.push_back(p_.packing.placements[tensor].tensor), y.runs.back().data = run[tensor];
+    for (const Images& run : runs_.images) {
+      y.runs.push_back(p_.packing.placements[tensor].tensor);
+      y.runs.back().data = run[tensor];
+    }
     return y;
   }
 
@@ -111,13 +116,16 @@ class OutputJudge {
 
   // T0 and T1: every element against its bound, or against the exact answer.
   void judge_elements(const Output& y, const Comparison& c) {
-    r_.compared += c.compared, r_.wrong += c.wrong;
+    r_.compared += c.compared;
+    r_.wrong += c.wrong;
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
     powerless_ = powerless_ && c.powerless;
     zeros_ = zeros_ && c.zeros;
     finite_ = finite_ || c.finite;
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
-      wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = wide.flushes_storage = false;
+      wide.accumulate = f32;
+      wide.factors = {};
+      wide.fused_exponent = wide.running_moments = wide.flushes_storage = false;
       powerless_in_f32_ = wide == numerics_ || compare(problem_, wide, y.number, y.runs[0], exact_).powerless;
     }
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
@@ -192,7 +200,10 @@ class OutputJudge {
     if (y.number != 0) return aggregate_fault(a, a.predicted_rms);
     const double by_oracle = p_.predictions.rms(op_, problem_, numerics, y.runs[0]);
     const double unit = by_oracle > 0 ? by_oracle : a.predicted_rms;
-    if (r) r->rms_ratio = a.rms / unit, r->bias = a.bias / unit;
+    if (r) {
+      r->rms_ratio = a.rms / unit;
+      r->bias = a.bias / unit;
+    }
     return aggregate_fault(a, unit);
   }
 
@@ -244,7 +255,7 @@ class OutputJudge {
   // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     if (const std::string claim = claims_too_much(numerics_); !claim.empty() && r_.compared) {
-      r_.verdict = Verdict::suspect,
+      r_.verdict = Verdict::suspect;
       r_.reason = fmt::format("proves little: the kernel declares {}, and at most 1 % is believed", claim);
       r_.caught(Tier::T2);
     } else if (r_.compared == 0) {
@@ -256,7 +267,8 @@ class OutputJudge {
     } else if (powerless_ && !powerless_in_f32_) {
       r_.reason = "every right value is within its bound of zero, which the declared numerics widen";
     } else if (powerless_) {
-      r_.verdict = Verdict::suspect, r_.reason = "proves nothing: an output of zeros would pass";
+      r_.verdict = Verdict::suspect;
+      r_.reason = "proves nothing: an output of zeros would pass";
       r_.caught(Tier::T2);
     }
   }

@@ -126,7 +126,10 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   r.rows_checked = result.of->problem->rows().sample;
   r.rows = result.of->problem->rows().total;
   if (r.verdict == Verdict::passed)
-    if (std::string why = judge_replay(result); !why.empty()) r.verdict = Verdict::failed, r.reason = std::move(why);
+    if (std::string why = judge_replay(result); !why.empty()) {
+      r.verdict = Verdict::failed;
+      r.reason = std::move(why);
+    }
   if (is_bad(r.verdict)) r.caught(found_by_watch(r.reason) ? Tier::watch : Tier::T4);
   r.call_failed = result.reply.tainted || r.reason.starts_with("bad_launch");
   if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);

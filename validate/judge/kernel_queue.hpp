@@ -66,7 +66,9 @@ struct KernelQueue {
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 
   void send(std::int64_t id, Order text, const SharedMemory& from, const SharedMemory& to) {
-    order = text.id = id, runs = text.runs.size(), sent = {};
+    order = text.id = id;
+    runs = text.runs.size();
+    sent = {};
     waited_before = worker->waited_for_core_s();
     worker->send(text, from, to);
   }
@@ -80,11 +82,20 @@ struct KernelQueue {
       return true;
     return seconds - (worker->waited_for_core_s() - waited_before) > timeout_s;
   }
-  void end_worker() { worker.reset(), workers_file = {}; }
+  void end_worker() {
+    worker.reset();
+    workers_file = {};
+  }
   // Ready for the next task.
   void clear() {
-    running = nullptr, outputs = {}, related.clear(), files = {};
-    related_inputs = {}, related_outputs = {}, next_relation = 0, on_related = false;
+    running = nullptr;
+    outputs = {};
+    related.clear();
+    files = {};
+    related_inputs = {};
+    related_outputs = {};
+    next_relation = 0;
+    on_related = false;
   }
   // The reply to the pending order, or one that stands for the end of the worker or for a reply that is none.
   std::pair<Verdict, Reply> receive(double patience_s) {
@@ -113,7 +124,8 @@ struct KernelQueue {
   Order related_order(const Op& op, const Related& problem) {
     on_related = true;
     const Packing packing = pack(op, problem.c);
-    related_inputs = SharedMemory(packing.input_bytes), related_outputs = SharedMemory(packing.output_bytes);
+    related_inputs = SharedMemory(packing.input_bytes);
+    related_outputs = SharedMemory(packing.output_bytes);
     std::copy(problem.inputs.begin(), problem.inputs.end(), related_inputs.data());
     Order made = order_of(op, problem.c, packing, kernel->name);
     made.runs = {{.garbage = kGarbage[0]}};

@@ -72,7 +72,8 @@ struct AxisSet {
   // Whether the wrong indices are exactly the tiles from..to.
   bool whole_tiles(std::int64_t& from, std::int64_t& to) const {
     if (tile < 2 || tiles() < 2 || all() || !interval() || first() % tile) return false;
-    from = first() / tile, to = last() / tile;
+    from = first() / tile;
+    to = last() / tile;
     return to_the_end() || (last() + 1) % tile == 0;
   }
   // The least period of right and wrong that repeats at least three times; 0: none.  Sets `pattern` to one period.
@@ -117,7 +118,10 @@ std::string set_text(const AxisSet& s) {
   std::string text(many);
   std::int64_t k = 0;
   for (std::int64_t i = first; i <= last; ++i)
-    if (s.wrong(i)) text += fmt::format("{} {}", k == 0 ? "" : k + 1 == n ? " and" : ",", i), ++k;
+    if (s.wrong(i)) {
+      text += fmt::format("{} {}", k == 0 ? "" : k + 1 == n ? " and" : ",", i);
+      ++k;
+    }
   return text;
 }
 
@@ -199,7 +203,10 @@ struct Diagonal {
   bool holds = true, any = false;
   std::int64_t offset = 0;
   void add(std::int64_t row, std::int64_t column) {
-    if (!any) offset = column - row, any = true;
+    if (!any) {
+      offset = column - row;
+      any = true;
+    }
     holds = holds && column - row == offset;
   }
 };

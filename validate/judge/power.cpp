@@ -111,7 +111,11 @@ class Faults {
     const auto g = shorter->golden(0);
     for (std::int64_t i = 0; i < part.size(); ++i) {
       std::int64_t rest = i, at = 0, step = 1;
-      for (int a = part.rank - 1; a >= 0; --a) at += rest % part.shape[a] * step, rest /= part.shape[a], step *= whole.shape[a];
+      for (int a = part.rank - 1; a >= 0; --a) {
+        at += rest % part.shape[a] * step;
+        rest /= part.shape[a];
+        step *= whole.shape[a];
+      }
       y[static_cast<std::size_t>(at)] = round_to(dtype(), g[static_cast<std::size_t>(i)]);
     }
     return y;
@@ -128,7 +132,10 @@ class Faults {
 
 void Power::count(const std::string& kernel, const Case& c, const std::string& fault, bool rejected) {
   PowerLine& line = lines_[{c.op, kernel, c.dtype, fault}];
-  line.op = c.op, line.kernel = kernel, line.dtype = c.dtype, line.fault = fault;
+  line.op = c.op;
+  line.kernel = kernel;
+  line.dtype = c.dtype;
+  line.fault = fault;
   ++line.tried;
   if (rejected) line.rejected_by = repro(c, find_op(c.op)->shape(), kernel);
 }
@@ -156,7 +163,10 @@ void Power::not_compared(const Case& c, const Kernel& kernel, const std::map<std
 void Power::settle(const std::function<bool()>& stop) {
   std::set<Key> open;
   for (const Key& key : taken_back_)
-    if (PowerLine& line = lines_.at(key); line.powerless()) open.insert(key), line.tried = 0;
+    if (PowerLine& line = lines_.at(key); line.powerless()) {
+      open.insert(key);
+      line.tried = 0;
+    }
   const auto is_open = [&](const Key& key) { return open.contains(key) && lines_.at(key).powerless(); };
   std::set<OfKernel> shown;  // op, kernel and dtype with a compared output
   bool whole = true;
@@ -170,8 +180,8 @@ void Power::settle(const std::function<bool()>& stop) {
     };
     if (!whole || std::none_of(open.begin(), open.end(), of_task)) continue;
     try {
-      if (!(whole = !stop())) continue;
-      look_for(*prepare(*task, 0), kernels, is_open);
+      whole = !stop();
+      if (whole) look_for(*prepare(*task, 0), kernels, is_open);
     } catch (const std::runtime_error&) {  // there is no memory for it now
       whole = false;
     }

@@ -62,7 +62,7 @@ class Power {
 
   std::map<Key, PowerLine> lines_;
   using OfKernel = std::tuple<std::string, std::string, DType>;
-  std::set<OfKernel> incomplete_;  // that could not run all cases
+  std::set<OfKernel> incomplete_;                                           // that could not run all cases
   std::set<Key> taken_back_;                                                // of which a case was taken back
   std::vector<std::pair<const Task*, std::vector<const Kernel*>>> judged_;  // tasks, and the kernels whose outputs were compared
 };

@@ -43,7 +43,8 @@ void exchange_neighbours(const std::byte* from, std::byte* to, const Tensor& t, 
   for (std::int64_t i = 0; i + 1 < t.size(); i += 2) {
     if ((i + 1) % length == 0 || !(i == t.size() / 4 * 2 || random::one_in(seed, static_cast<std::uint64_t>(i), 8))) continue;
     const auto a = static_cast<std::size_t>(t.offset(i)) * element, b = static_cast<std::size_t>(t.offset(i + 1)) * element;
-    std::memcpy(to + a, from + b, element), std::memcpy(to + b, from + a, element);
+    std::memcpy(to + a, from + b, element);
+    std::memcpy(to + b, from + a, element);
   }
 }
 

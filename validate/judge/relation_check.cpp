@@ -105,7 +105,8 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     const TensorSpec& spec = op.tensors[t];
     if (spec.role != Role::output) continue;
     ++output;
-    const bool loose = std::find(r.within_bounds.begin(), r.within_bounds.end(), spec.name) != r.within_bounds.end(), by_bits = bits && !loose;
+    const bool loose = std::find(r.within_bounds.begin(), r.within_bounds.end(), spec.name) != r.within_bounds.end(),
+               by_bits = bits && !loose;
     if ((loose && r.move == Relation::Move::first_part) || (!by_bits && !problem)) continue;
     const Relation::Inverse* inverse = r.inverse_of(spec.name);
     const std::size_t origin = inverse ? tensor_index(op, inverse->input) : t;
@@ -122,8 +123,10 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     if (!by_bits && op.composite) continue;  // Note: both runs stored other inputs of a stage, which its bound does not cover
     const Relation::Scaled s = r.scaling(spec.name);
     std::optional<Bounds> related_bounds, original_bounds;
-    if (!by_bits)
-      related_bounds.emplace(*problem, kernel.numerics, output), original_bounds.emplace(original, kernel.numerics, output);
+    if (!by_bits) {
+      related_bounds.emplace(*problem, kernel.numerics, output);
+      original_bounds.emplace(original, kernel.numerics, output);
+    }
     for (std::int64_t i = 0; i < b.size(); ++i) {
       const std::int64_t j = inverse ? r.partner(c, i) : source_of(r, c.dims, changed.dims, spec.axes, i);
       const double got = b.at(i), was = a.at(j), scaled = s.of(was);

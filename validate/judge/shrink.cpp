@@ -49,7 +49,11 @@ std::set<std::int64_t> shorter(std::int64_t extent, std::int64_t tile, std::int6
   return values;
 }
 
-void make_plain(Case& c) { c.attributes.clear(), c.fill = "normal", c.layout = "contiguous"; }
+void make_plain(Case& c) {
+  c.attributes.clear();
+  c.fill = "normal";
+  c.layout = "contiguous";
+}
 
 // A smaller case to try, in which one thing is changed, or everything.  `group` names it: an axis, an attribute, "fill".  Of the
 // moves of a group, only the first that still fails counts.
@@ -172,10 +176,12 @@ class Search {
           const std::string& group = moves[i].group;
           const bool failed = same_failure(r);
           if (group == kItself && first) {
-            ++found_.same_seed.run, found_.same_seed.failed += failed;
+            ++found_.same_seed.run;
+            found_.same_seed.failed += failed;
             other_bits_ = other_bits_ || (kernel_.deterministic && r.digest && failed_.digest && *r.digest != *failed_.digest);
           } else if (group == "another seed") {
-            ++found_.other_seeds.run, found_.other_seeds.failed += failed;
+            ++found_.other_seeds.run;
+            found_.other_seeds.failed += failed;
           } else if (group == kItself) {
             passes_sometimes_ = passes_sometimes_ || !failed;
           } else if (!done(group)) {  // Note: others may have been prepared before their group's hit was known

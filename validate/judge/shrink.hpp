@@ -30,13 +30,12 @@ struct Shrunk {
 // Whether a record with this verdict can be shrunk.
 inline bool can_shrink(const Record& r) {
   // Note: a smaller case needs a fill, which tensors that were given do not have.
-  return r.given.empty() &&
-         (r.verdict == Verdict::failed || r.verdict == Verdict::crashed || r.verdict == Verdict::timeout);
+  return r.given.empty() && (r.verdict == Verdict::failed || r.verdict == Verdict::crashed || r.verdict == Verdict::timeout);
 }
 
-// Shrinks by judging cases in worker processes, for about `seconds`.  `options`: those of the run that failed.  `before`: the cases
-// of the kernel that the run judged before it, which went to the same process.  If the case passes alone, it is tried after the
-// last 1, 2, 4, ... 64 of them.
+// Shrinks by judging cases in worker processes, for about `seconds`.  `options`: those of the run that failed.  `before`: the
+// cases of the kernel that the run judged before it, which went to the same process.  If the case passes alone, it is tried after
+// the last 1, 2, 4, ... 64 of them.
 Shrunk shrink(const Record& failed, std::span<const Case> before, const JudgeOptions& options, double seconds);
 
 // The search itself.  `trials` judges cases in order.  It calls wanted(index) before each, and judged(index, record) after each;

@@ -50,7 +50,8 @@ void now_at(std::string_view what) {
   if (stop_requested) throw Interrupted();
   if (!shared) return;
   const std::size_t n = std::min(what.size(), kMostText - 1);
-  std::memcpy(shared, what.data(), n), shared[n] = 0;
+  std::memcpy(shared, what.data(), n);
+  shared[n] = 0;
 }
 
 }  // namespace assay

@@ -70,7 +70,8 @@ std::size_t memory_needed(const LoadedModel& model, const KernelChoice& choice, 
   CountingMachine machine(choice);
   Engine engine(model, machine, options);
   TimedPasses passes(model, engine, shape, 0);
-  passes.read(passes.opened()), passes.decode(1);
+  passes.read(passes.opened());
+  passes.decode(1);
   return machine.bytes();
 }
 
@@ -90,8 +91,10 @@ ModelTimes time_model(const LoadedModel& model, Engine& engine, const KernelChoi
     passes.read(prompts);
     return clock.now_s() - begin;
   };
-  seconds_of_prompts(), t.prompt_steps = engine.step_times();
-  passes.decode(1), t.steps = engine.step_times();
+  seconds_of_prompts();
+  t.prompt_steps = engine.step_times();
+  passes.decode(1);
+  t.steps = engine.step_times();
   t.first_token_s = std::min(seconds_of_prompts(), seconds_of_prompts());
   const double begin = clock.now_s();
   for (std::int64_t k = 1; k < shape.outputs; k += shape.ahead) passes.decode(std::min(shape.ahead, shape.outputs - k));

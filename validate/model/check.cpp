@@ -102,7 +102,8 @@ class Band {
       std::vector<std::vector<double>> of_text;
       for (const Logits& s : samples) of_text.push_back(s[b]);
       const std::vector<double> variance = variances(of_text);
-      first_.push_back(rows), rows += variance.size() / vocab;
+      first_.push_back(rows);
+      rows += variance.size() / vocab;
       for (std::size_t t = 0; t < variance.size() / vocab; ++t) {
         const double of = mean({variance.begin() + static_cast<std::ptrdiff_t>(t * vocab),
                                 variance.begin() + static_cast<std::ptrdiff_t>((t + 1) * vocab)});
@@ -134,13 +135,19 @@ void compare_logits(const Golden& g, const Logits& got, const Band& band, std::s
       for (std::size_t v = 0; v < vocab; ++v) {
         const double error = std::fabs(mine[v] - right[v]), allowed = band.of(b, t, v);
         const double margin = error == 0 ? 0 : error / allowed;
-        if (!(margin <= c.logit_margin) && !std::isnan(c.logit_margin))
-          c.logit_margin = margin, c.logit_error = error, c.logit_band = allowed;
+        if (!(margin <= c.logit_margin) && !std::isnan(c.logit_margin)) {
+          c.logit_margin = margin;
+          c.logit_error = error;
+          c.logit_band = allowed;
+        }
         if (v != best && !(right[best] - right[v] > band.of(b, t, best) + allowed)) decided = false;
       }
       const bool nan = std::any_of(mine.begin(), mine.end(), [](double v) { return std::isnan(v); });
       const bool other = nan || static_cast<std::size_t>(greedy(mine)) != best;
-      ++c.positions, c.decided += decided, c.other_tokens += other, c.other_decided += other && decided;
+      ++c.positions;
+      c.decided += decided;
+      c.other_tokens += other;
+      c.other_decided += other && decided;
     }
 }
 
@@ -166,17 +173,22 @@ ModelCheck check_model(const LoadedModel& model, Backend& backend, const KernelC
         const auto& stream = golden.streams[static_cast<std::size_t>(rows[r].text)][layer];
         const double right = stream[static_cast<std::size_t>(rows[r].position * d.hidden + i)];
         const double error = x.at(static_cast<std::int64_t>(r) * d.hidden + i) - right;
-        errors[layer] += error * error, sizes[layer] += right * right;
+        errors[layer] += error * error;
+        sizes[layer] += right * right;
       }
   };
   try {
     Engine engine(model, machine, options);
-    got = read_texts(engine, texts, &judge,
-                     [&](std::string name, std::vector<At> of) { judge.pass(std::move(name)), rows = std::move(of); });
+    got = read_texts(engine, texts, &judge, [&](std::string name, std::vector<At> of) {
+      judge.pass(std::move(name));
+      rows = std::move(of);
+    });
   } catch (const StepFault& e) {
     c.stopped = e.what();
   }
-  c.wrong = judge.wrong(), c.kernels = judge.kernels(), c.steps = judge.steps();
+  c.wrong = judge.wrong();
+  c.kernels = judge.kernels();
+  c.steps = judge.steps();
   for (std::size_t l = 0; l < errors.size(); ++l) c.drift.push_back(std::sqrt(errors[l] / sizes[l]));
   const double golden_surprise = mean(surprises(golden.logits, texts, vocab));
   c.golden_perplexity = std::exp(golden_surprise);

@@ -51,10 +51,12 @@ KernelChoice::KernelChoice(const std::vector<std::string>& words, const std::fil
       text.resize(at);
     }
     if (const auto slash = text.find('/'); slash != text.npos) {
-      n.op = text.substr(0, slash), n.kernel = text.substr(slash + 1);
+      n.op = text.substr(0, slash);
+      n.kernel = text.substr(slash + 1);
       if (std::find(ops.begin(), ops.end(), n.op) == ops.end())
         throw BadInput(fmt::format("--kernel {}: {}", word, unknown("op of this model", n.op, ops)));
-      if (!find_kernel(n.op, n.kernel)) throw BadInput(fmt::format("--kernel {}: {}", word, unknown("kernel", n.kernel, kernel_names(n.op))));
+      if (!find_kernel(n.op, n.kernel))
+        throw BadInput(fmt::format("--kernel {}: {}", word, unknown("kernel", n.kernel, kernel_names(n.op))));
     } else {
       n.kernel = text;
     }

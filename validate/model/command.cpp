@@ -40,7 +40,8 @@ Tokens ids_of(const std::string& text) {
     const auto [next, error] = std::from_chars(p, end, id);
     if (error != std::errc() || (next != end && *next != ','))
       throw BadInput(fmt::format("--prompt-ids {}: token ids with commas between them were expected, like 1,2,3", plain(text)));
-    ids.push_back(id), p = next + 1;
+    ids.push_back(id);
+    p = next + 1;
   }
   return ids;
 }
@@ -225,7 +226,10 @@ int bench_model(const ModelFlags& flags, const IgnoredFields& ignored, const Loa
       fmt::print("  {:6}  {:5}  {:8.2f} ms  {:9.4f} ms  {:9.1f}  {:4.1f} %  {:6.3f} GB  {:5.2f} GiB  {:6.2f} GiB  {:6.2f} GiB\n",
                  prompt, batch, 1e3 * t.first_token_s, 1e3 * t.token_s, t.tokens_s, 100 * t.floor_share(), t.least_bytes / 1e9,
                  gib(device.in_use), gib(t.needed), gib(t.memory));
-      if (flags.by_step) print_steps("prompt", t.prompt_steps, copy_rate), print_steps("decoding", t.steps, copy_rate);
+      if (flags.by_step) {
+        print_steps("prompt", t.prompt_steps, copy_rate);
+        print_steps("decoding", t.steps, copy_rate);
+      }
       std::fflush(stdout);
       nlohmann::ordered_json j = {{"record", "model"},
                                   {"way", "assay"},

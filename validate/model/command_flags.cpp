@@ -35,7 +35,8 @@ void add_model(CLI::App& app, int& code) {
   model.add_option("--page-size", f->page_size, "positions in a page of the cache")
       ->capture_default_str()
       ->transform(whole_number(1, 1 << 20));
-  model.add_option("--pages", f->pages, "pages in the cache (default: as many as are needed)")->transform(whole_number(1, 1 << 24));
+  model.add_option("--pages", f->pages, "pages in the cache (default: as many as are needed)")
+      ->transform(whole_number(1, 1 << 24));
   model.add_option("--prompt-ids", f->ids, "token ids of a prompt, like 1,2,3 (repeatable)")->allow_extra_args(false);
   model.add_option("--prompt-text", f->texts, "a prompt whose bytes are the tokens (repeatable)")->allow_extra_args(false);
   model.add_option("--tokens", f->tokens, "tokens to generate; with --check, tokens of each text")
@@ -49,7 +50,8 @@ void add_model(CLI::App& app, int& code) {
   for (const char* of_kernels : {"--kernel", "--backend", "--ops", "--pages", "--page-size"}) golden->excludes(of_kernels);
   CLI::Option* check = model.add_flag("--check", f->check, "judge each step, logits, tokens and perplexity");
   check->excludes(golden);
-  reads_file(model.add_option("--text", f->file, "file whose bytes are the text to check on (default: random tokens)")->needs(check));
+  reads_file(
+      model.add_option("--text", f->file, "file whose bytes are the text to check on (default: random tokens)")->needs(check));
   model.add_option("--batch", f->batch, "texts of a check, each one token shorter than the one before it")
       ->capture_default_str()
       ->transform(whole_number(1, 4096))
@@ -82,8 +84,7 @@ void add_model(CLI::App& app, int& code) {
       ->needs(bench);
   model.add_flag("--by-step", f->by_step, "the time of each kind of steps, too")->needs(bench);
   writes_file(model.add_option("--json", f->json, "write the figures of --check or --bench to this file"));
-  model.add_option("--datasets", f->datasets, "folder of the datasets (default: found beside the program)")
-      ->check(datasets());
+  model.add_option("--datasets", f->datasets, "folder of the datasets (default: found beside the program)")->check(datasets());
   model.callback([f, &code] {
     if (!f->json.empty() && !f->check && !f->bench) throw BadInput("--json takes the figures of --check or --bench");
     if (f->random_weights && !f->weights.empty()) throw BadInput("--random-weights and --weights exclude each other");

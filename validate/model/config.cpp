@@ -36,7 +36,10 @@ double number_named(const std::vector<std::pair<const ConfigReader*, const char*
   for (const auto& [f, name] : names) {
     if (!f->has(name)) continue;
     const double v = f->number(name);
-    if (first.empty()) first = f->told(name), value = v;
+    if (first.empty()) {
+      first = f->told(name);
+      value = v;
+    }
     if (v != value)
       f->refuse(fmt::format("'{}' is {} and '{}' is {}, and the same was expected", first, value, f->told(name), v));
   }
@@ -79,7 +82,9 @@ std::vector<float> scaled_frequencies(const ConfigReader& f, const reference::De
 
 void read_gpt2(const ConfigReader& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
-  d.hidden = f.count("n_embd"), d.heads = d.kv_heads = f.count("n_head"), d.positions = f.count("n_positions", 1024);
+  d.hidden = f.count("n_embd");
+  d.heads = d.kv_heads = f.count("n_head");
+  d.positions = f.count("n_positions", 1024);
   d.layers.resize(static_cast<std::size_t>(f.count("n_layer")));
   d.ffn = f.count("n_inner", 4 * d.hidden);
   d.epsilon = f.number("layer_norm_epsilon", 1e-5);
@@ -89,9 +94,11 @@ void read_gpt2(const ConfigReader& f, ModelConfig& c) {
 
 void read_gptneox(const ConfigReader& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
-  d.hidden = f.count("hidden_size"), d.heads = d.kv_heads = f.count("num_attention_heads");
+  d.hidden = f.count("hidden_size");
+  d.heads = d.kv_heads = f.count("num_attention_heads");
   d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers")));
-  d.ffn = f.count("intermediate_size"), d.positions = f.count("max_position_embeddings", 2048);
+  d.ffn = f.count("intermediate_size");
+  d.positions = f.count("max_position_embeddings", 2048);
   d.epsilon = f.number("layer_norm_eps", 1e-5);
   d.activation = gelu_named(f.word("hidden_act", "gelu"));
   d.rope_base = rope_base(f, {"rotary_emb_base", "rope_theta"});
@@ -101,10 +108,12 @@ void read_gptneox(const ConfigReader& f, ModelConfig& c) {
 
 void read_llama(const ConfigReader& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
-  d.hidden = f.count("hidden_size"), d.heads = f.count("num_attention_heads"),
+  d.hidden = f.count("hidden_size");
+  d.heads = f.count("num_attention_heads");
   d.kv_heads = f.count("num_key_value_heads", d.heads);
   d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers")));
-  d.ffn = f.count("intermediate_size"), d.positions = f.count("max_position_embeddings", 2048);
+  d.ffn = f.count("intermediate_size");
+  d.positions = f.count("max_position_embeddings", 2048);
   d.epsilon = f.number("rms_norm_eps", 1e-6);
   d.rope_base = rope_base(f, {"rope_theta"});
   c.attention_bias = f.flag("attention_bias", false);

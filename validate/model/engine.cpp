@@ -105,7 +105,10 @@ Engine::Memory Engine::memory_of(const std::string& name, std::int64_t elements,
       const std::int64_t padded = all[0]->data == d.head.data ? head_rows(d) * d.hidden * size_of(d.head.dtype) : bytes;
       copy = allocate(padded, name);
       auto* to = static_cast<std::byte*>(copy.get());
-      for (const Tensor* w : all) machine_.write(to, w->data, static_cast<std::size_t>(w->bytes())), to += w->bytes();
+      for (const Tensor* w : all) {
+        machine_.write(to, w->data, static_cast<std::size_t>(w->bytes()));
+        to += w->bytes();
+      }
       machine_.fill(to, std::byte{0}, static_cast<std::size_t>(padded - bytes));
     }
     return {copy.get(), all[0]->dtype};
@@ -132,8 +135,10 @@ void Engine::place(const Step& step, const Op& op, Problem& problem) {
     make_contiguous(t);
     const Memory m = memory_of(*is, t.size(), t.dtype);
     t.data = m.data;
-    if (m.row_stride && t.rank == 4) t.stride[0] = t.shape[1] * m.row_stride, t.stride[1] = m.row_stride;
-    else if (m.row_stride) t.stride[0] = m.row_stride;
+    if (m.row_stride && t.rank == 4) {
+      t.stride[0] = t.shape[1] * m.row_stride;
+      t.stride[1] = m.row_stride;
+    } else if (m.row_stride) t.stride[0] = m.row_stride;
     *problem.tensors()[k] = t;
   }
 }
@@ -170,7 +175,8 @@ Engine::Inputs Engine::enter(std::span<const NewTokens> news, std::int64_t ahead
   } catch (const OutOfPages&) {
     for (const auto& [sequence, had] : grown) {
       std::vector<std::int32_t> back(sequence->pages.begin() + static_cast<std::ptrdiff_t>(had), sequence->pages.end());
-      sequence->pages.resize(had), pool_.release(back);
+      sequence->pages.resize(had);
+      pool_.release(back);
     }
     throw;
   }
@@ -181,8 +187,12 @@ Engine::Inputs Engine::enter(std::span<const NewTokens> news, std::int64_t ahead
     s.at_once = s.at_once && sequence.length == 0 && static_cast<std::int64_t>(n.tokens.size()) == s.seq;
     s.max_pages = std::max(s.max_pages, static_cast<std::int64_t>(sequence.pages.size()));
     const auto padding = static_cast<std::size_t>(s.seq) - n.tokens.size();
-    ids.insert(ids.end(), padding, 0), positions.insert(positions.end(), padding, 0);
-    for (const std::int32_t id : n.tokens) ids.push_back(id), positions.push_back(static_cast<std::int32_t>(sequence.length++));
+    ids.insert(ids.end(), padding, 0);
+    positions.insert(positions.end(), padding, 0);
+    for (const std::int32_t id : n.tokens) {
+      ids.push_back(id);
+      positions.push_back(static_cast<std::int32_t>(sequence.length++));
+    }
     lengths.push_back(static_cast<std::int32_t>(sequence.length));
   }
   table.assign(static_cast<std::size_t>(s.batch * s.max_pages), -1);
@@ -194,10 +204,16 @@ Engine::Inputs Engine::enter(std::span<const NewTokens> news, std::int64_t ahead
 }
 
 std::vector<std::vector<double>> Engine::feed(std::span<const NewTokens> news, bool all_logits, Observer* observer) {
-  fed_.clear(), pass_ = &fed_;
+  fed_.clear();
+  pass_ = &fed_;
   const Inputs in = enter(news);
-  shape_ = in.shape, shape_.all_logits = all_logits, shape_.at_once = false;
-  put("ids", in.ids), put("positions", in.positions), put("lengths", in.lengths), put("page_table", in.table);
+  shape_ = in.shape;
+  shape_.all_logits = all_logits;
+  shape_.at_once = false;
+  put("ids", in.ids);
+  put("positions", in.positions);
+  put("lengths", in.lengths);
+  put("page_table", in.table);
   for (const Step& step : plan(model_.decoder, shape_, options_.ops)) {
     const Op& op = *find_op(step.op);
     const std::unique_ptr<Problem> problem = op.make();
@@ -225,10 +241,15 @@ std::vector<std::vector<double>> Engine::feed(std::span<const NewTokens> news, b
 void Engine::put_changed(Kept& kept, const Inputs& in) {
   pass_ = &kept.memory;
   const auto one = [&](const char* name, std::vector<std::int32_t>& had, const std::vector<std::int32_t>& now) {
-    if (had != now) put(name, now), had = now;
+    if (had != now) {
+      put(name, now);
+      had = now;
+    }
   };
-  one("ids", kept.device.ids, in.ids), one("positions", kept.device.positions, in.positions);
-  one("lengths", kept.device.lengths, in.lengths), one("page_table", kept.device.table, in.table);
+  one("ids", kept.device.ids, in.ids);
+  one("positions", kept.device.positions, in.positions);
+  one("lengths", kept.device.lengths, in.lengths);
+  one("page_table", kept.device.table, in.table);
   kept.device.shape = in.shape;
 }
 
@@ -245,14 +266,16 @@ void Engine::make(Kept& kept, const Inputs& in) {
     placed.push_back({step, op, *kept.problems.back()});
   }
   Tensor& logits = kept.next.logits = {.dtype = model_.dtype, .rank = 2, .shape = {shape_.batch, model_.decoder.vocab}};
-  logits.data = kept.memory.at("logits").first.get(), logits.stride = {head_rows(model_.decoder), 1};
+  logits.data = kept.memory.at("logits").first.get();
+  logits.stride = {head_rows(model_.decoder), 1};
   const auto integers = [&](const char* name, std::int64_t count) {
     return static_cast<std::int32_t*>(memory_of(name, count, i32).data);
   };
   const bool goes_on = shape_.seq == 1;
   kept.next.next = integers(goes_on ? "ids" : "next", shape_.batch);
   if (goes_on) {
-    kept.next.positions = integers("positions", shape_.batch), kept.next.lengths = integers("lengths", shape_.batch);
+    kept.next.positions = integers("positions", shape_.batch);
+    kept.next.lengths = integers("lengths", shape_.batch);
     kept.next.most_positions = shape_.max_pages * shape_.page_size;
     kept.next.history = integers("history", shape_.batch * kept.next.most_positions);
   }
@@ -271,8 +294,12 @@ void Engine::round_up(Inputs& in) const {
   std::vector<std::int32_t> table(rows * static_cast<std::size_t>(width), -1);
   for (std::int64_t b = 0; b < s.batch; ++b)
     std::copy_n(in.table.begin() + b * s.max_pages, s.max_pages, table.begin() + b * width);
-  in.ids.resize(rows), in.positions.resize(rows), in.lengths.resize(rows), in.table = std::move(table);
-  s.batch = static_cast<std::int64_t>(rows), s.max_pages = width;
+  in.ids.resize(rows);
+  in.positions.resize(rows);
+  in.lengths.resize(rows);
+  in.table = std::move(table);
+  s.batch = static_cast<std::int64_t>(rows);
+  s.max_pages = width;
 }
 
 std::vector<std::vector<std::int32_t>> Engine::next(std::span<const NewTokens> news, int count) {
@@ -308,15 +335,22 @@ std::vector<std::vector<std::int32_t>> Engine::next(std::span<const NewTokens> n
   tokens.back().assign(last.begin(), last.begin() + batch);
   kept.device.ids = std::move(last);
   for (std::size_t b = 0; b < news.size(); ++b) {
-    kept.device.positions[b] += count, kept.device.lengths[b] += count;
+    kept.device.positions[b] += count;
+    kept.device.lengths[b] += count;
     sequences_.at(news[b].sequence).length += count - 1;
   }
   return tokens;
 }
 
 void Engine::restart(std::int64_t pages, std::int64_t most_positions) {
-  sequences_.clear(), decoding_.clear(), prompt_ = Kept{}, fed_.clear(), pools_.clear();
-  options_.pages = pages, options_.most_positions = most_positions, pool_ = PagePool(pages, options_.page_size);
+  sequences_.clear();
+  decoding_.clear();
+  prompt_ = Kept{};
+  fed_.clear();
+  pools_.clear();
+  options_.pages = pages;
+  options_.most_positions = most_positions;
+  pool_ = PagePool(pages, options_.page_size);
 }
 
 }  // namespace assay

@@ -104,7 +104,10 @@ class Recorder {
       const std::string where = fmt::format("{}/{}, '{}', as it is timed", k->op, k->name, step.name);
       try {
         const double s = guarded(where, [&] { return seconds_of(group, *k, least_of_one); });
-        if (s < least) least = s, best = k;
+        if (s < least) {
+          least = s;
+          best = k;
+        }
       } catch (const StepFault& e) {
         if (k == candidates.front()) throw;
         fmt::print(stderr, "left out: {}\n", e.what());
@@ -218,7 +221,8 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
 
 void* CountingMachine::allocate(std::size_t bytes, std::string_view) {
   void* const p = reinterpret_cast<void*>(address_);
-  bytes_ += bytes, address_ += (bytes / kApart + 1) * kApart;
+  bytes_ += bytes;
+  address_ += (bytes / kApart + 1) * kApart;
   return p;
 }
 void CountingMachine::read(void* host, const void*, std::size_t bytes) {

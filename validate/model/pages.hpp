@@ -32,7 +32,10 @@ class PagePool {
       throw OutOfPages("a sequence of " + std::to_string(length) + " positions needs " + std::to_string(needed) +
                        " more pages of " + std::to_string(page_size_) + " positions, and " + std::to_string(free()) + " of the " +
                        std::to_string(total_) + " in the cache are free");
-    for (std::int64_t k = 0; k < needed; ++k) pages.push_back(free_.back()), free_.pop_back();
+    for (std::int64_t k = 0; k < needed; ++k) {
+      pages.push_back(free_.back());
+      free_.pop_back();
+    }
   }
   void release(std::vector<std::int32_t>& pages) {
     free_.insert(free_.end(), pages.rbegin(), pages.rend());

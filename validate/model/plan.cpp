@@ -20,7 +20,10 @@ class Planner {
   std::vector<Step> run() {
     const bool learned = d.position_embedding.rank != 0;
     embed("embedding", "ids", learned ? "e" : "x");
-    if (learned) embed("position_embedding", "positions", "p"), add("e", "p", "x");
+    if (learned) {
+      embed("position_embedding", "positions", "p");
+      add("e", "p", "x");
+    }
     for (layer_ = 0; layer_ < static_cast<std::int64_t>(d.layers.size()); ++layer_) layer();
     const std::int64_t rows = s.all_logits ? s.tokens() : s.batch;
     norm(s.all_logits ? "x" : "x_last", "gamma", "beta", "normed", rows);
@@ -75,7 +78,10 @@ class Planner {
     if (!fused || (d.rms() && biased)) return project("norm1", name, bias, biased, y, d.hidden, out);
     Parts parts{{"x", "x"}, {"gamma", weight("gamma1")}, {"weight", weight(name)}, {"y", y}};
     Attributes attributes{{"epsilon", d.epsilon}};
-    if (!d.rms()) parts.emplace_back("beta", weight("beta1")), attributes.emplace_back("bias", biased ? 1 : 0);
+    if (!d.rms()) {
+      parts.emplace_back("beta", weight("beta1"));
+      attributes.emplace_back("bias", biased ? 1 : 0);
+    }
     if (biased) parts.emplace_back("bias", weight(bias));
     step(d.rms() ? "rmsnorm_gemm" : "layernorm_linear", y, std::move(parts), std::move(attributes),
          product(s.tokens(), d.hidden, out));
@@ -107,10 +113,10 @@ class Planner {
     step("kv_append", "k_pool",
          {{"k", "k"}, {"v", "v"}, {"page_table", "page_table"}, {"lengths", "lengths"}, {"k_pool", k_pool}, {"v_pool", v_pool}},
          {}, heads());
-    if (s.at_once)
-      return step("attention_forward", "o", {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "o"}, {"lse", "lse"}}, {{"mask", 1}},
-                  heads()),
-             project_attention();
+    if (s.at_once) {
+      step("attention_forward", "o", {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "o"}, {"lse", "lse"}}, {{"mask", 1}}, heads());
+      return project_attention();
+    }
     step("paged_attention", "o",
          {{"q", "q"},
           {"k_pool", k_pool},
@@ -125,7 +131,10 @@ class Planner {
   void rotate() {
     Parts parts{{"q", "q0"}, {"k", "k0"}, {"positions", "positions"}, {"q_out", "q"}, {"k_out", "k"}};
     Attributes attributes{{"positions", 1}, {"rotary_dim", d.rotary_dim}, {"base", d.rope_base}};
-    if (d.frequencies.rank) parts.emplace_back("frequencies", "frequencies"), attributes.emplace_back("frequencies", 1);
+    if (d.frequencies.rank) {
+      parts.emplace_back("frequencies", "frequencies");
+      attributes.emplace_back("frequencies", 1);
+    }
     step("rope", "q", std::move(parts), std::move(attributes), heads());
   }
   void project_attention() { project("o", "wo", "bo", w().bo.rank != 0, "attn", queries(), d.hidden); }

@@ -19,7 +19,10 @@ std::size_t span_of(const Tensor& t) {
 
 std::string element_text(std::string_view name, const Tensor& t, std::int64_t i) {
   std::vector<std::int64_t> at(static_cast<std::size_t>(t.rank));
-  for (int a = t.rank - 1; a >= 0; --a) at[static_cast<std::size_t>(a)] = i % t.shape[a], i /= t.shape[a];
+  for (int a = t.rank - 1; a >= 0; --a) {
+    at[static_cast<std::size_t>(a)] = i % t.shape[a];
+    i /= t.shape[a];
+  }
   return fmt::format("{}{}", name, shape_text(at));
 }
 
@@ -49,11 +52,14 @@ void StepJudge::after(const Step& step, const Op& op, Problem& problem) {
   problem_->solve();
   const std::string name = fmt::format("{}/{}", kernel.op, kernel.name);
   KernelSteps& of_kernel = kernels_[name];
-  ++of_kernel.steps, ++steps_;
+  ++of_kernel.steps;
+  ++steps_;
   bool right = true;
   const auto tell = [&](WrongStep w) {
     right = false;
-    w.pass = pass_, w.kernel = name, w.layer = step.layer;
+    w.pass = pass_;
+    w.kernel = name;
+    w.layer = step.layer;
     wrong_.push_back(std::move(w));
   };
   int output = 0;

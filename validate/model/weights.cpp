@@ -132,7 +132,8 @@ class Repeated {
       if (::mmap(static_cast<std::byte*>(memory) + at, part, PROT_READ, MAP_SHARED | MAP_FIXED, file_,
                  static_cast<off_t>(from_)) == MAP_FAILED)
         fail();
-      at += part, from_ = (from_ + part) % kBytes;
+      at += part;
+      from_ = (from_ + part) % kBytes;
     }
     return owned;
   }
@@ -148,7 +149,8 @@ class Loader {
  public:
   Loader(const ModelConfig& config, DType dtype, std::uint64_t seed)
       : config_(config), repeated_(std::make_unique<Repeated>(dtype, seed)) {
-    model_.decoder = config.decoder, model_.dtype = dtype;
+    model_.decoder = config.decoder;
+    model_.dtype = dtype;
     d().embedding = take(std::string(), {d().vocab, d().hidden});
   }
   Loader(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) : config_(config) {
@@ -181,7 +183,8 @@ class Loader {
       d().position_embedding = take(prefix_ + "wpe.weight", {d().positions, d().hidden});
       norm(prefix_ + "ln_f", d().gamma, &d().beta);
     } else if (d().family == Family::gptneox) {
-      norm("gpt_neox.final_layer_norm", d().gamma, &d().beta), head = "embed_out.weight";
+      norm("gpt_neox.final_layer_norm", d().gamma, &d().beta);
+      head = "embed_out.weight";
     } else {
       norm("model.norm", d().gamma, nullptr);
     }
@@ -215,7 +218,8 @@ class Loader {
     static const FileTensor none{};
     if (!source_) return none;
     const Source::Found at = source_->find(name);
-    require_float(at, name), file_ = at.file;
+    require_float(at, name);
+    file_ = at.file;
     if (at.tensor.shape != shape)
       throw BadInput(fmt::format("'{}': '{}' has the shape {}, and by config.json {} was expected", at.file, name,
                                  shape_text(at.tensor.shape), shape_text(shape)));
@@ -225,7 +229,8 @@ class Loader {
   template <class From>
   Tensor take(const std::string& name, const FileTensor& t, const Shape& shape, bool same_order, From from) {
     Tensor made{.dtype = model_.dtype, .rank = static_cast<int>(shape.size())};
-    std::copy(shape.begin(), shape.end(), made.shape.begin()), make_contiguous(made);
+    std::copy(shape.begin(), shape.end(), made.shape.begin());
+    make_contiguous(made);
     if (repeated_) {
       if (shape.size() > 1) made.data = model_.mapped.emplace_back(repeated_->next(static_cast<std::size_t>(made.bytes()))).get();
       else made.data = model_.memory.emplace_back(static_cast<std::size_t>(made.bytes())).data();
@@ -269,39 +274,49 @@ class Loader {
   void gpt2_layer(reference::Decoder::Layer& l, std::size_t i) {
     const std::string at = fmt::format("{}h.{}.", prefix_, i);
     const std::int64_t h = d().hidden, f = d().ffn;
-    norm(at + "ln_1", l.gamma1, &l.beta1), norm(at + "ln_2", l.gamma2, &l.beta2);
-    conv1d(at + "attn.c_attn", 3 * h, 0, h, h, l.wq, l.bq), conv1d(at + "attn.c_attn", 3 * h, h, h, h, l.wk, l.bk);
-    conv1d(at + "attn.c_attn", 3 * h, 2 * h, h, h, l.wv, l.bv), conv1d(at + "attn.c_proj", h, 0, h, h, l.wo, l.bo);
-    conv1d(at + "mlp.c_fc", f, 0, f, h, l.w_up, l.b_up), conv1d(at + "mlp.c_proj", h, 0, h, f, l.w_down, l.b_down);
-    ignore(at + "attn.bias"), ignore(at + "attn.masked_bias");
+    norm(at + "ln_1", l.gamma1, &l.beta1);
+    norm(at + "ln_2", l.gamma2, &l.beta2);
+    conv1d(at + "attn.c_attn", 3 * h, 0, h, h, l.wq, l.bq);
+    conv1d(at + "attn.c_attn", 3 * h, h, h, h, l.wk, l.bk);
+    conv1d(at + "attn.c_attn", 3 * h, 2 * h, h, h, l.wv, l.bv);
+    conv1d(at + "attn.c_proj", h, 0, h, h, l.wo, l.bo);
+    conv1d(at + "mlp.c_fc", f, 0, f, h, l.w_up, l.b_up);
+    conv1d(at + "mlp.c_proj", h, 0, h, f, l.w_down, l.b_down);
+    ignore(at + "attn.bias");
+    ignore(at + "attn.masked_bias");
   }
   // query_key_value has, for each head, the rows of its query, of its key and of its value.
   void gptneox_layer(reference::Decoder::Layer& l, std::size_t i) {
     const std::string at = fmt::format("gpt_neox.layers.{}.", i), fused = at + "attention.query_key_value";
     const std::int64_t h = d().hidden, dim = d().head_dim;
-    norm(at + "input_layernorm", l.gamma1, &l.beta1), norm(at + "post_attention_layernorm", l.gamma2, &l.beta2);
+    norm(at + "input_layernorm", l.gamma1, &l.beta1);
+    norm(at + "post_attention_layernorm", l.gamma2, &l.beta2);
     const auto part = [&](std::int64_t which, Tensor& weight, Tensor& bias) {
       const auto row = [=](std::int64_t r) { return r / dim * 3 * dim + which * dim + r % dim; };
       weight = take(fused + ".weight", found(fused + ".weight", {3 * h, h}), {h, h}, false,
                     [=](std::int64_t e) { return row(e / h) * h + e % h; });
       bias = take(fused + ".bias", found(fused + ".bias", {3 * h}), {h}, false, row);
     };
-    part(0, l.wq, l.bq), part(1, l.wk, l.bk), part(2, l.wv, l.bv);
+    part(0, l.wq, l.bq);
+    part(1, l.wk, l.bk);
+    part(2, l.wv, l.bv);
     product(at + "attention.dense", h, h, l.wo, &l.bo);
-    product(at + "mlp.dense_h_to_4h", d().ffn, h, l.w_up, &l.b_up),
-        product(at + "mlp.dense_4h_to_h", h, d().ffn, l.w_down, &l.b_down);
+    product(at + "mlp.dense_h_to_4h", d().ffn, h, l.w_up, &l.b_up);
+    product(at + "mlp.dense_4h_to_h", h, d().ffn, l.w_down, &l.b_down);
     for (const char* buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"}) ignore(at + "attention." + buffer);
   }
   void llama_layer(reference::Decoder::Layer& l, std::size_t i) {
     const std::string at = fmt::format("model.layers.{}.", i);
     const std::int64_t h = d().hidden, q = d().heads * d().head_dim, kv = d().kv_heads * d().head_dim;
     const bool biased = config_.attention_bias;
-    norm(at + "input_layernorm", l.gamma1, nullptr), norm(at + "post_attention_layernorm", l.gamma2, nullptr);
+    norm(at + "input_layernorm", l.gamma1, nullptr);
+    norm(at + "post_attention_layernorm", l.gamma2, nullptr);
     product(at + "self_attn.q_proj", q, h, l.wq, biased ? &l.bq : nullptr);
     product(at + "self_attn.k_proj", kv, h, l.wk, biased ? &l.bk : nullptr);
     product(at + "self_attn.v_proj", kv, h, l.wv, biased ? &l.bv : nullptr);
     product(at + "self_attn.o_proj", h, q, l.wo, biased ? &l.bo : nullptr);
-    product(at + "mlp.gate_proj", d().ffn, h, l.w_gate, nullptr), product(at + "mlp.up_proj", d().ffn, h, l.w_up, nullptr);
+    product(at + "mlp.gate_proj", d().ffn, h, l.w_gate, nullptr);
+    product(at + "mlp.up_proj", d().ffn, h, l.w_up, nullptr);
     product(at + "mlp.down_proj", h, d().ffn, l.w_down, nullptr);
     ignore(at + "self_attn.rotary_emb.inv_freq");
   }
@@ -316,8 +331,7 @@ class Loader {
 }  // namespace
 
 std::map<std::string, std::string> parse_index(const std::string& text, const std::string& path) {
-  const Json json =
-      nests_too_deeply(text) ? Json() : Json::parse(text, unique_keys<Json>(fmt::format("'{}': it", path)), false);
+  const Json json = nests_too_deeply(text) ? Json() : Json::parse(text, unique_keys<Json>(fmt::format("'{}': it", path)), false);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     throw BadInput(fmt::format("'{}': it has no object 'weight_map', which names the file of each tensor", path));
   std::map<std::string, std::string> files;

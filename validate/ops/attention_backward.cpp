@@ -37,7 +37,8 @@ double derive_memory(const Op& op, const Case& c) {
   double bytes = 0;
   for (std::size_t i = 0; i < problem->tensors().size(); ++i) {
     Tensor& t = *problem->tensors()[i];
-    t = placements[i].tensor, t.data = nullptr;
+    t = placements[i].tensor;
+    t.data = nullptr;
     if (i < 5) bytes += i < 3 ? static_cast<double>(placements[i].bytes) : 8 * static_cast<double>(t.size());
   }
   for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
@@ -72,7 +73,10 @@ std::vector<double> derive(const Op& op, const Case& c, std::string_view tensor)
   static Forward last;
   const std::lock_guard lock(mutex);
   const std::string of = repro(c, op.shape());
-  if (last.of != of) last = {}, last = solve_forward(op, c);
+  if (last.of != of) {
+    last = {};
+    last = solve_forward(op, c);
+  }
   if (tensor == "o") return last.o;
   return std::exchange(last, {}).lse;
 }

@@ -95,7 +95,7 @@ double special_values(const FillSite& s, std::int64_t i) {
 
 // rope: channel c of the row of x that begins at `row`, rotated by its position.
 double rotated(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position,
-              const Rounding& round) {
+               const Rounding& round) {
   const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
   if (c >= 2 * half) return x.at(row + c);
   const bool neighbours = a.rope.pairs == AttentionRope::Pairs::interleaved, second = neighbours ? c % 2 != 0 : c >= half;
@@ -141,16 +141,21 @@ void oracle_with(const attention_forward::Args& a, const Rounding& round, std::s
       if (hidden(key)) continue;
       double s = 0;
       for (std::int64_t c = 0; c < dim; ++c) {
-        s = round(s + asking[static_cast<std::size_t>(c)] * met(rotated(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
+        s = round(s +
+                  asking[static_cast<std::size_t>(c)] * met(rotated(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
       }
       s = round(s * scale);
       if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
       s = round.stored(s);
       nan |= std::isnan(s) || s == inf;
-      max = std::max(max, s), p[static_cast<std::size_t>(key)] = s;
+      max = std::max(max, s);
+      p[static_cast<std::size_t>(key)] = s;
     }
     for (std::int64_t key = 0; key < keys; ++key)
-      if (double& w = p[static_cast<std::size_t>(key)]; !hidden(key)) w = round(std::exp(round(w - max))), sum = round(sum + w);
+      if (double& w = p[static_cast<std::size_t>(key)]; !hidden(key)) {
+        w = round(std::exp(round(w - max)));
+        sum = round(sum + w);
+      }
     for (std::int64_t c = 0; c < dim; ++c) {
       double o = 0;
       for (std::int64_t key = 0; key < keys; ++key) {

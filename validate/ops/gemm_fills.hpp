@@ -117,8 +117,8 @@ inline double infinite_tails(const FillSite& s, std::int64_t i) {
   return here ? behind_gelu(s, std::numeric_limits<double>::infinity()) : unit(s, i);
 }
 
-// Every fifth unit is silent: its row of w1 or w_gate and its bias are zeros, so that its activation is 0 in any precision.  It meets
-// NaN or an infinity, in one channel of its row of w_up or in its column of w2, there for every eighth output.
+// Every fifth unit is silent: its row of w1 or w_gate and its bias are zeros, so that its activation is 0 in any precision.  It
+// meets NaN or an infinity, in one channel of its row of w_up or in its column of w2, there for every eighth output.
 inline double silent_units(const FillSite& s, std::int64_t i) {
   if (s.role == Role::input) return normal(s, i);
   const std::int64_t row = i / s.shape.back(), col = i % s.shape.back();

@@ -26,9 +26,7 @@ struct Rounding {
   // The result of a step as it is stored: rounded if the kernel declares stores_intermediate, by step() if stores_every_step.
   double stored(double v) const { return stores ? round_to(dtype, v) : v; }
   double step(double v) const { return steps ? round_to(dtype, v) : v; }
-  double factor(double v) const {
-    return round_to({lower && dtype == f32 ? std::min(kept, 11) : kept, 127, -126}, v);
-  }
+  double factor(double v) const { return round_to({lower && dtype == f32 ? std::min(kept, 11) : kept, 127, -126}, v); }
   bool exact, lower;
   int kept;  // significand bits of factors
   bool stores, steps;

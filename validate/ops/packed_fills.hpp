@@ -41,7 +41,10 @@ inline std::int64_t one_side_empty(const FillSite& s, std::int64_t b) { return b
 template <Share* share>
 std::int64_t starts(const FillSite& s, std::int64_t sequence) {
   std::int64_t before = 0, all = 0;
-  for (std::int64_t b = 0; b < s.dims[Axis::batch]; ++b) all += share(s, b), before += b < sequence ? share(s, b) : 0;
+  for (std::int64_t b = 0; b < s.dims[Axis::batch]; ++b) {
+    all += share(s, b);
+    before += b < sequence ? share(s, b) : 0;
+  }
   if (all == 0) return sequence < s.dims[Axis::batch] ? 0 : tokens(s);
   return tokens(s) / all * before + tokens(s) % all * before / all;
 }
@@ -64,7 +67,8 @@ inline Place place(const FillSite& s, std::int64_t row) {
   const std::int64_t queries = s.dims[Axis::seq_q], keys = s.dims[Axis::seq_k];
   if (!packed(s)) return {row % queries, queries, row / queries * keys, keys};
   FillSite q = s, k = s;
-  q.tensor = "cu_seqlens_q", k.tensor = "cu_seqlens_k";
+  q.tensor = "cu_seqlens_q";
+  k.tensor = "cu_seqlens_k";
   std::int64_t b = 0;
   while (starts<ragged>(q, b + 1) <= row) ++b;
   const std::int64_t query = starts<ragged>(q, b), key = starts<ragged>(k, b);

@@ -115,7 +115,10 @@ void oracle_with(const paged_attention::Args& a, const Rounding& round, std::spa
       nan |= std::isnan(p.back()) || p.back() == inf;
       max = std::max(max, p.back());
     }
-    for (double& w : p) w = round(std::exp(round(w - max))), sum = round(sum + w);
+    for (double& w : p) {
+      w = round(std::exp(round(w - max)));
+      sum = round(sum + w);
+    }
     for (std::int64_t c = 0; c < dim; ++c) {
       double o = 0;
       for (std::int64_t key = 0; key < keys; ++key) {

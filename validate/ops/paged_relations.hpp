@@ -10,7 +10,11 @@ inline const Relation kPagesPermuted =
     relations::permuted("pages_permuted", Axis::pages, "a result that depends on a page's place in the pool");
 
 // Splits page p into pages 2p and 2p + 1 of half the size, at the same memory; invalid table entries are kept.
-inline void halve_pages(Case& c) { c.dims[Axis::pages] *= 2, c.dims[Axis::page_size] /= 2, c.dims[Axis::max_pages] *= 2; }
+inline void halve_pages(Case& c) {
+  c.dims[Axis::pages] *= 2;
+  c.dims[Axis::page_size] /= 2;
+  c.dims[Axis::max_pages] *= 2;
+}
 inline double half_page(std::string_view tensor, const Dims& from, std::int64_t i, double v) {
   const bool page = tensor == "page_table" && v >= 0 && v < static_cast<double>(from[Axis::pages]);
   return page ? 2 * v + static_cast<double>(i % 2) : v;

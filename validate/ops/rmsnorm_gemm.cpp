@@ -103,7 +103,8 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
     double squares = 0, sum_abs = 0;
     for (std::int64_t h = 0; h < hidden; ++h) {
       const double x = z[static_cast<std::size_t>(h)] = decode(a.x.dtype, a.x.data, t * a.x.stride[0] + h * a.x.stride[1]);
-      squares += x * x, sum_abs += std::fabs(x);
+      squares += x * x;
+      sum_abs += std::fabs(x);
     }
     const auto row = static_cast<std::size_t>(t);
     square[row] = squares / static_cast<double>(hidden);

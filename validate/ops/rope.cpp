@@ -40,7 +40,9 @@ std::int64_t far(const FillSite& s, std::int64_t i) {
 std::vector<double> frequencies(const Op& op, const Case& c, std::string_view tensor) {
   static constexpr double kEnds[] = {0, 1, 0x1p-149, 1 - 0x1p-24, 0x1p-126, 0x1p-24, 0.5};
   rope::Args a;
-  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = attribute(c, "rotary_dim"), a.base = attribute(c, "base");
+  a.q.shape[3] = c.dims[Axis::head_dim];
+  a.rotary_dim = attribute(c, "rotary_dim");
+  a.base = attribute(c, "base");
   const std::uint64_t key = random::key(c.seed, tensor_index(op, tensor), random::Purpose::value);
   const bool ends = c.fill == "frequency_ends",
              unordered = random::one_in(random::key(c.seed, tensor_index(op, tensor), random::Purpose::kind), 0, 4);
@@ -101,7 +103,8 @@ constexpr double kMoved = 3;  // subtracted from the positions, added to the off
 // swap reverses the direction of rotation.
 std::int64_t partner(const Case& c, std::int64_t i) {
   rope::Args a;
-  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = attribute(c, "rotary_dim");
+  a.q.shape[3] = c.dims[Axis::head_dim];
+  a.rotary_dim = attribute(c, "rotary_dim");
   a.layout = static_cast<rope::Layout>(static_cast<int>(attribute(c, "layout_of_pairs")));
   const std::int64_t d = i % a.q.shape[3];
   return d < a.rotary() ? i - d + a.partner(d) : i;

@@ -56,8 +56,8 @@ std::uint32_t value_of(const Format& f, std::string_view c, std::uint64_t r) {
   return f.value(sign, near_one, fraction);
 }
 
-// A factor of a product.  In class "least" the exponents of products go from 2^-127 down to 2^-154, those of one instruction over 7
-// of them.
+// A factor of a product.  In class "least" the exponents of products go from 2^-127 down to 2^-154, those of one instruction over
+// 7 of them.
 std::uint32_t factor_of(const Format& f, std::string_view c, std::uint64_t r, bool is_a, std::uint64_t instruction) {
   if (c != "least") return value_of(f, c, r);
   const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff), drop = static_cast<std::uint32_t>(3 * (instruction % 8));
@@ -149,7 +149,8 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
   if (is_multiply(i)) return factors(f, c, key, lane, w);
   // Terms and sums around the least normal number, whose exponent field is 1.
   if (is_atomic(i) && c == "subnormal")
-    return kFloat.value(static_cast<std::uint32_t>(r >> 63), static_cast<std::uint32_t>(r >> 32) % 4, static_cast<std::uint32_t>(r));
+    return kFloat.value(static_cast<std::uint32_t>(r >> 63), static_cast<std::uint32_t>(r >> 32) % 4,
+                        static_cast<std::uint32_t>(r));
   if (i == Instruction::exp2_approx && c == "exponents")
     return std::bit_cast<std::uint32_t>(static_cast<float>(random::uniform(key, counter) * 280 - 150));
   return static_cast<std::uint32_t>(r);

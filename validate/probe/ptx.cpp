@@ -73,14 +73,17 @@ class PtxSubject : public ProbeSubject {
   explicit PtxSubject(const std::string& form) : text_(ptx_module_of(form)), doubles_(form.find("%fd0") != form.npos) {
     const auto module = std::make_shared<const simt::ptx::Module>(simt::ptx::parse(text_, "probe.ptx"));
     program_ = simt::ptx::decode(module, *module->find("probe"));
-    instruction = form, inputs = "mixed", min_arch = 0;
+    instruction = form;
+    inputs = "mixed";
+    min_arch = 0;
     exact = program_->rests.on != simt::ptx::Fidelity::modelled;
     words_per_digest = kBlocksPerDigest * kPtxThreads * kWordsOut;
     keep(kDigests);
   }
   void keep(std::size_t digests) override {
     blocks_ = kBlocksPerDigest * static_cast<unsigned>(std::min<std::size_t>(digests, kDigests));
-    instructions = blocks_ * kPtxThreads / 32, words_out = threads() * kWordsOut;
+    instructions = blocks_ * kPtxThreads / 32;
+    words_out = threads() * kWordsOut;
   }
   ProbeBits inputs_bits() const override {
     const std::uint64_t key = random::key(kProbeSeed, random::hash(instruction), random::Purpose::value);
@@ -90,7 +93,8 @@ class PtxSubject : public ProbeSubject {
     for (std::size_t i = 0; i < threads(); ++i)
       for (std::size_t k = 0; k < 4; ++k) {
         const std::uint64_t v = i >= kAll * kAll || k > 1 ? operand(key, 4 * i + k) : kEdges[k == 0 ? i / kAll : i % kAll];
-        in.push_back(static_cast<std::uint32_t>(v)), in.push_back(static_cast<std::uint32_t>(v >> 32));
+        in.push_back(static_cast<std::uint32_t>(v));
+        in.push_back(static_cast<std::uint32_t>(v >> 32));
       }
     return in;
   }
@@ -106,8 +110,10 @@ class PtxSubject : public ProbeSubject {
   // Note: a NaN of f64 keeps bits of an operand on a GPU.
   void forget(ProbeBits& out) const override {
     for (std::size_t i = 0; doubles_ && i < out.size(); i += kWordsOut)
-      if ((out[i + 1] & 0x7fffffff) > 0x7ff00000 || ((out[i + 1] & 0x7fffffff) == 0x7ff00000 && out[i] != 0))
-        out[i] = 0, out[i + 1] = 0x7ff80000;
+      if ((out[i + 1] & 0x7fffffff) > 0x7ff00000 || ((out[i + 1] & 0x7fffffff) == 0x7ff00000 && out[i] != 0)) {
+        out[i] = 0;
+        out[i + 1] = 0x7ff80000;
+      }
   }
   std::string explain(const ProbeBits& in, std::int64_t at) const override {
     const std::size_t first = static_cast<std::size_t>(at) / kWordsOut * kWordsIn;

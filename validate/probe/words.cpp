@@ -17,7 +17,10 @@ constexpr std::size_t kPerDigest = 64;  // instructions
 class WordSubject : public ProbeSubject {
  public:
   WordSubject(const InstructionInfo& what, const ProbeClass& c) : what_(what.what), class_(c) {
-    instruction = what.name, inputs = c.name, instructions = c.instructions, min_arch = what.min_arch;
+    instruction = what.name;
+    inputs = c.name;
+    instructions = c.instructions;
+    min_arch = what.min_arch;
     words_per_digest = kPerDigest * 32 * static_cast<std::size_t>(what.words_out);
     words_out = static_cast<std::size_t>(instructions * 32 * what.words_out);
   }

@@ -20,9 +20,8 @@ class KeptBounds {
     const std::size_t n = problem.golden(output).size();
     if (!problem.rows().all() || n > kMostKept) return {};
     std::unique_lock lock(mutex_);
-    auto at = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) {
-      return k.output == output && k.errors == errors && k.numerics == numerics;
-    });
+    auto at = std::find_if(kept_.begin(), kept_.end(),
+                           [&](const Kept& k) { return k.output == output && k.errors == errors && k.numerics == numerics; });
     if (at == kept_.end()) at = kept_.emplace(kept_.end(), numerics, errors, output);
     lock.unlock();
     std::call_once(at->made, [&] {

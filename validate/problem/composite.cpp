@@ -32,12 +32,16 @@ class Composite final : public Problem {
     rows_ = {.total = 1, .sample = std::move(sample)};
     for (int a = 0; a + 1 < first.rank; ++a) rows_.total *= first.shape[a];
     solved_.assign(outputs_.size(), {});
-    memory_.clear(), forget_bounds();
+    memory_.clear();
+    forget_bounds();
     stored_.assign(specs_.size(), nullptr);
     const bool given = first.data != nullptr;
     whole_solved_ = false;
     if (!given && !rows_.all()) return;
-    if (!given) whole_->solve(), whole_solved_ = true;
+    if (!given) {
+      whole_->solve();
+      whole_solved_ = true;
+    }
     for (const Stage& stage : stages_(args())) solve(stage, given);
   }
   SolveMemory memory(const Rows& rows, bool given) override {
@@ -56,7 +60,8 @@ class Composite final : public Problem {
       const Rows of_stage{.total = first.size() / std::max<std::int64_t>(1, first.shape[first.rank - 1]),
                           .sample = rows_of(*problem, op)};
       const SolveMemory of = problem->memory(of_stage, false);
-      all.kept += of.kept, all.passing = std::max(all.passing, of.passing);
+      all.kept += of.kept;
+      all.passing = std::max(all.passing, of.passing);
     }
     return all;
   }
@@ -213,7 +218,10 @@ double end_to_end_error(const Problem& solved, const Tensor& got) {
   double error = 0, size = 0;
   for (std::size_t i = 0; i < golden.size(); ++i) {
     const double d = got.at(static_cast<std::int64_t>(i)) - golden[i];
-    if (std::isfinite(d)) error += d * d, size += golden[i] * golden[i];
+    if (std::isfinite(d)) {
+      error += d * d;
+      size += golden[i] * golden[i];
+    }
   }
   return size > 0 ? std::sqrt(error / size) : 0;
 }

@@ -45,7 +45,8 @@ class TypedProblem final : public Problem {
     C::bind(args_, read);
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
-    storage_.clear(), forget_bounds();
+    storage_.clear();
+    forget_bounds();
     C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
     // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
     const bool empty = std::all_of(storage_.begin(), storage_.end(), [](const LazyArray& a) { return a.values().empty(); });

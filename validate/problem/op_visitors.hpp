@@ -71,7 +71,8 @@ struct ReadDims : IgnoreAll {
   void output(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) {
     read(t, a, o);
     if (rows >= 0) return;
-    rows = 1, last = t.rank ? t.shape[t.rank - 1] : 1;
+    rows = 1;
+    last = t.rank ? t.shape[t.rank - 1] : 1;
     for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];
   }
 };

@@ -73,7 +73,8 @@ std::int64_t source_of(const Relation& r, const Dims& from, const Dims& to, std:
   std::int64_t at = 0, step = 1;
   for (std::size_t a = axes.size(); a-- > 0;) {
     at += source(r, from, axes[a], i % to[axes[a]]) * step;
-    i /= to[axes[a]], step *= from[axes[a]];
+    i /= to[axes[a]];
+    step *= from[axes[a]];
   }
   return at;
 }
@@ -93,7 +94,8 @@ std::vector<std::string> relations_of(const Op& op, const Case& c, Relations whi
   const Layout* layout = find_layout(c.layout);
   if (which == Relations::none || elements(c, op.shape()) == 0 || (layout && layout->far)) return names;
   for (const Relation& r : op.hooks.relations)
-    if (enough(r, c) && (!r.applies || r.applies(c)) && !(layout && layout->alone && changes_extents(r))) names.emplace_back(r.name);
+    if (enough(r, c) && (!r.applies || r.applies(c)) && !(layout && layout->alone && changes_extents(r)))
+      names.emplace_back(r.name);
   if (which == Relations::all || names.empty()) return names;
   const std::uint64_t bits = random::mix(c.seed ^ random::hash(op.name));
   if (bits % kOneIn != 0 || elements(c, op.shape()) > kMostShared) return {};
@@ -116,9 +118,9 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     const Relation::Scaled s = r.scaling(spec.name);
     const bool integers = !is_float(image.dtype);
     for (std::int64_t i = 0; i < image.size(); ++i) {
-      const std::int64_t of = inverse                 ? r.partner(c, i)
+      const std::int64_t of = inverse                        ? r.partner(c, i)
                               : spec.options.extent_plus_one ? i
-                                                      : source_of(r, c.dims, related.c.dims, spec.axes, i);
+                                                             : source_of(r, c.dims, related.c.dims, spec.axes, i);
       const double v = original.at(of);
       const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : s.of(v);
       if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;

@@ -176,7 +176,8 @@ void JsonLines::replace(const std::vector<std::string>& lines) {
     cannot_write(path_, error);
   }
   ::close(std::exchange(fd_, fd));
-  begun_ = true, whole_ = static_cast<std::int64_t>(text.size());
+  begun_ = true;
+  whole_ = static_cast<std::int64_t>(text.size());
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -50,7 +50,10 @@ void Tally::add(const Record& r) {
 
 void Tally::add(const Tally& more) {
   for (const auto& [verdict, count] : more.of) of[verdict] += count;
-  total += more.total, ragged += more.ragged, incomplete += more.incomplete, unwatchable += more.unwatchable;
+  total += more.total;
+  ragged += more.ragged;
+  incomplete += more.incomplete;
+  unwatchable += more.unwatchable;
 }
 
 std::int64_t Tally::count(Verdict v) const {
@@ -125,7 +128,10 @@ std::string to_json(const Record& r) {
   j["multi_tile_ragged"] = r.multi_tile_ragged;
   j["compared"] = r.compared;
   j["wrong"] = r.wrong;
-  if (r.margin) j["margin"] = number(*r.margin), j["max_abs_error"] = number(r.max_abs_error);
+  if (r.margin) {
+    j["margin"] = number(*r.margin);
+    j["max_abs_error"] = number(r.max_abs_error);
+  }
   if (r.worst)
     j["worst"] = {{"tensor", r.worst->tensor},
                   {"index", r.worst->index},

@@ -136,7 +136,8 @@ std::string to_json(const Tally&);
 // Reads a `case` record of that case back; to_json() of it gives the same line.  Throws BadInput.
 Record record_of(const nlohmann::ordered_json& j, const Case& c);
 
-// What the verdict holds the kernel to: the default in words, or what it declares.  Empty for a built-in kernel, whose source says it.
+// What the verdict holds the kernel to: the default in words, or what it declares.  Empty for a built-in kernel, whose source
+// says it.
 std::string held_to_text(const Record&);
 std::string digest_text(const Record&);  // 16 hexadecimal digits, or empty
 

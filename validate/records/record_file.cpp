@@ -88,9 +88,12 @@ FunctionResources function_resources(const Json& j) {
 Summary summary_in(const Json& t) {
   Summary s;
   s.p50 = positive(t, "median");
-  s.p5 = figure_in(t, "p5"), s.p95 = figure_in(t, "p95");
-  s.min = figure_in(t, "min"), s.max = figure_in(t, "max");
-  s.mean = t.value("mean", 0.0), s.std = t.value("std", 0.0);
+  s.p5 = figure_in(t, "p5");
+  s.p95 = figure_in(t, "p95");
+  s.min = figure_in(t, "min");
+  s.max = figure_in(t, "max");
+  s.mean = t.value("mean", 0.0);
+  s.std = t.value("std", 0.0);
   s.p99 = optional_figure(t, "p99");
   s.n = static_cast<std::size_t>(whole_in(t, "samples"));
   return s;
@@ -155,12 +158,17 @@ ProfileRow profile_row(const Json& j) {
 
 TimedRow timed_row(const Json& j) {
   TimedRow r;
-  r.op = text_in(j, "op"), r.kernel = text_in(j, "kernel"), r.dtype = text_in(j, "dtype"), r.shape = timed_shape(j);
-  r.time_us = summary_in(field_in(j, "time_us")), r.samples = samples_in(j);
+  r.op = text_in(j, "op");
+  r.kernel = text_in(j, "kernel");
+  r.dtype = text_in(j, "dtype");
+  r.shape = timed_shape(j);
+  r.time_us = summary_in(field_in(j, "time_us"));
+  r.samples = samples_in(j);
   if (const auto steady = j.find("steady_us"); steady != j.end()) r.steady_us = positive(*steady, "median");
   r.score = optional_figure(j, "score");
   r.flops = figure_in(j, "flops");
-  r.bytes = figure_in(field_in(j, "bytes"), "formula"), r.unfused_bytes = figure_in(field_in(j, "bytes"), "unfused_formula");
+  r.bytes = figure_in(field_in(j, "bytes"), "formula");
+  r.unfused_bytes = figure_in(field_in(j, "bytes"), "unfused_formula");
   r.copy_rate = figure_in(j, "copy_rate_bytes_per_s");
   r.matrix_rate = optional_figure(j, "matrix_rate_flops_per_s").value_or(0);
   r.limit = j.value("limit", "copy");
@@ -277,7 +285,8 @@ CountedTraffic counted_traffic(const Json& j) {
   CountedTraffic t{
       .op = text_in(j, "op"), .kernel = text_in(j, "kernel"), .dtype = text_in(j, "dtype"), .repro = text_in(j, "repro")};
   const Json& bytes = field_in(j, "bytes");
-  t.formula = figure_in(bytes, "formula"), t.unfused_formula = figure_in(bytes, "unfused_formula");
+  t.formula = figure_in(bytes, "formula");
+  t.unfused_formula = figure_in(bytes, "unfused_formula");
   if (const auto counted = bytes.find("counted"); counted != bytes.end())
     for (const auto& [tensor, c] : counted->items()) {
       t.unique += figure_in(c, "unique_read_bytes") + figure_in(c, "unique_written_bytes");
@@ -291,10 +300,16 @@ CountedTraffic counted_traffic(const Json& j) {
 void read_head(const Json& j, RecordFile& f) {
   if (const std::int64_t schema = whole_in(j, "schema"); schema != kSchemaVersion)
     throw BadInput(fmt::format("it has schema {}, this program reads schema {}", schema, kSchemaVersion));
-  f.version = text_in(j, "version"), f.commit = text_in(j, "commit"), f.compiler = text_in(j, "compiler"),
+  f.version = text_in(j, "version");
+  f.commit = text_in(j, "commit");
+  f.compiler = text_in(j, "compiler");
   f.build = text_in(j, "build");
-  f.backend = text_in(j, "backend"), f.device = text_in(j, "device"), f.host = text_in(j, "host"), f.date = text_in(j, "date");
-  f.suite = text_in(j, "suite"), f.driver = j.value("driver", "");
+  f.backend = text_in(j, "backend");
+  f.device = text_in(j, "device");
+  f.host = text_in(j, "host");
+  f.date = text_in(j, "date");
+  f.suite = text_in(j, "suite");
+  f.driver = j.value("driver", "");
   f.planned = j.contains("cases") ? whole_in(j, "cases") : 0;
   f.libraries = j.value("libraries", std::map<std::string, std::string>{});
   f.kernels = j.value("kernels", std::map<std::string, std::string>{});

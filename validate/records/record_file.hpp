@@ -70,8 +70,8 @@ struct WorstElement {
 // A `case` record.
 struct JudgedCase {
   std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, digest, source;
-  std::string loaded, code;            // as in Record; empty: built in; unknown
-  std::string numerics{};              // as declared
+  std::string loaded, code;  // as in Record; empty: built in; unknown
+  std::string numerics{};    // as declared
   std::vector<std::string> not_checked{};
   std::string judge{};                 // version of its judge, from the file's head; empty: unknown
   std::vector<std::string> caught_by;  // names of tiers

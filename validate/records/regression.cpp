@@ -18,7 +18,10 @@ namespace {
 // The reason why a row has too few samples; empty if it has enough.
 std::string too_few(const TimedRow& row, const TimeRule& rule) {
   std::size_t processes = 0, least = row.samples.empty() ? 0 : row.samples[0].size();
-  for (const auto& samples : row.samples) ++processes, least = std::min(least, samples.size());
+  for (const auto& samples : row.samples) {
+    ++processes;
+    least = std::min(least, samples.size());
+  }
   if (processes >= rule.least_processes && least >= rule.least_samples) return "";
   if (processes == 0) return "no samples were kept";
   return fmt::format("{} processes of {} samples, needs {} of {}", processes, least, rule.least_processes, rule.least_samples);
@@ -64,7 +67,10 @@ struct Worst {
   std::string where;
   void add(double b, double n, const std::string& at) {
     base = std::max(base, b);
-    if (!(n <= now)) now = n, where = at;
+    if (!(n <= now)) {
+      now = n;
+      where = at;
+    }
   }
   bool grown_by_half() const { return std::isfinite(base) && !(now <= 1.5 * base); }
 };
@@ -127,14 +133,17 @@ std::vector<TimeChange> time_changes(const std::vector<RowPair>& pairs, const Ti
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     TimeChange& c = all[i];
-    c.base = pairs[i].base, c.now = pairs[i].now;
-    c.ratio = c.now->time_us.p50 / c.base->time_us.p50, c.delta_us = c.now->time_us.p50 - c.base->time_us.p50;
+    c.base = pairs[i].base;
+    c.now = pairs[i].now;
+    c.ratio = c.now->time_us.p50 / c.base->time_us.p50;
+    c.delta_us = c.now->time_us.p50 - c.base->time_us.p50;
     c.why = why_not;
     if (c.why.empty()) c.why = too_few(*c.base, rule);
     if (c.why.empty()) c.why = too_few(*c.now, rule);
     if (!c.why.empty()) continue;
     const Clusters &a = c.base->samples, &b = c.now->samples;
-    c.ratio = median_of(b) / median_of(a), c.delta_us = median_of(b) - median_of(a);
+    c.ratio = median_of(b) / median_of(a);
+    c.delta_us = median_of(b) - median_of(a);
     c.interval = ratio_interval(a, b, rule.confidence, random::key(rule.seed, i, random::Purpose::seed));
     c.p = mann_whitney(a, b);
     c.floor = std::max({rule.least_share, split_spread(a), split_spread(b)});
@@ -274,7 +283,9 @@ Calibration calibrate(const RecordFile& file, TimeRule rule) {
       spreads.push_back(std::fabs(t.ratio - 1));
     }
   }
-  c.spread_median = quantile(spreads, 0.5), c.spread_p95 = quantile(spreads, 0.95), c.spread_max = quantile(spreads, 1);
+  c.spread_median = quantile(spreads, 0.5);
+  c.spread_p95 = quantile(spreads, 0.95);
+  c.spread_max = quantile(spreads, 1);
   return c;
 }
 

@@ -75,7 +75,10 @@ double design_effect(const Clusters& a, const Clusters& b, const std::vector<dou
       const double own = std::accumulate(first, last, 0.0) / size;
       for (auto r = first; r != last; ++r) within += (*r - own) * (*r - own);
       between += size * (own - mean) * (own - mean);
-      squares += size * size, total += size, ++groups, at += samples.size();
+      squares += size * size;
+      total += size;
+      ++groups;
+      at += samples.size();
     }
   }
   const double g = static_cast<double>(groups);
@@ -96,9 +99,12 @@ double incomplete_beta(double a, double b, double x) {
   double c = 1, d = 1 / no_zero(1 - (a + b) * x / (a + 1)), f = d;
   for (int m = 1; m <= 500; ++m) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / no_zero(1 + even * d), c = no_zero(1 + even / c), f *= c * d;
+    d = 1 / no_zero(1 + even * d);
+    c = no_zero(1 + even / c);
+    f *= c * d;
     const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / no_zero(1 + odd * d), c = no_zero(1 + odd / c);
+    d = 1 / no_zero(1 + odd * d);
+    c = no_zero(1 + odd / c);
     const double step = c * d;
     f *= step;
     if (std::fabs(step - 1) < 1e-14) break;
@@ -125,8 +131,11 @@ Summary summary_of(const Clusters& c) {
   for (double v : all) s.mean += v / static_cast<double>(all.size());
   for (double v : all) s.std += (v - s.mean) * (v - s.mean);
   s.std = all.size() > 1 ? std::sqrt(s.std / static_cast<double>(all.size() - 1)) : 0;
-  s.min = all.front(), s.max = all.back();
-  s.p5 = quantile_in_place(all, 0.05), s.p50 = quantile_in_place(all, 0.5), s.p95 = quantile_in_place(all, 0.95);
+  s.min = all.front();
+  s.max = all.back();
+  s.p5 = quantile_in_place(all, 0.05);
+  s.p50 = quantile_in_place(all, 0.5);
+  s.p95 = quantile_in_place(all, 0.95);
   if (all.size() >= 1000) s.p99 = quantile_in_place(all, 0.99);
   return s;
 }

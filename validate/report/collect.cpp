@@ -46,15 +46,22 @@ void add_cases(Report& report, std::map<std::string, std::size_t>& verdicts) {
   for (const auto& [repro, c] : latest_cases(report)) {
     ++verdicts[c->verdict];
     ReportKernel& k = kernels[c->kernel_key()];
-    k.op = c->op, k.kernel = c->kernel, k.dtype = c->dtype;
+    k.op = c->op;
+    k.kernel = c->kernel;
+    k.dtype = c->dtype;
     k.unsupported += c->verdict == "unsupported";
     if (c->verdict == "unsupported" || c->verdict == "skipped") continue;
-    ++k.cases, k.passed += c->verdict == "passed", k.bad += c->bad();
+    ++k.cases;
+    k.passed += c->verdict == "passed";
+    k.bad += c->bad();
     if (!c->margin) continue;
     k.max_abs_error = std::max(k.max_abs_error, c->max_abs_error.value_or(-1));
     const double bin = std::isfinite(*c->margin) ? std::min(10 * *c->margin, kMarginBins - 1.0) : kMarginBins - 1.0;
     ++report.margins[static_cast<std::size_t>(std::max(0.0, bin))];
-    if (!(*c->margin <= k.margin)) k.margin = std::isnan(*c->margin) ? HUGE_VAL : *c->margin, k.again = repro;
+    if (!(*c->margin <= k.margin)) {
+      k.margin = std::isnan(*c->margin) ? HUGE_VAL : *c->margin;
+      k.again = repro;
+    }
   }
   for (auto& [key, k] : kernels) report.kernels.push_back(std::move(k));
   std::stable_sort(report.kernels.begin(), report.kernels.end(), [](const ReportKernel& a, const ReportKernel& b) {

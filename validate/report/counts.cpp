@@ -26,7 +26,10 @@ std::string shape_of(const std::string& repro) {
 TrafficRow& traffic_row(std::map<Key, TrafficRow>& rows, const RecordFile& f, const auto& r, const std::string& shape) {
   TrafficRow& row = rows[{r.op, r.dtype, shape, r.kernel}];
   row.file = &f;
-  row.op = r.op, row.kernel = r.kernel, row.dtype = r.dtype, row.shape = shape;
+  row.op = r.op;
+  row.kernel = r.kernel;
+  row.dtype = r.dtype;
+  row.shape = shape;
   return row;
 }
 
@@ -37,18 +40,23 @@ void add_traffic(Report& report) {
     for (const TimedRow& r : f.rows)
       if (r.dram) {
         TrafficRow& row = traffic_row(here, f, r, r.shape);
-        row.formula = r.bytes, row.unfused_formula = r.unfused_bytes, row.dram = r.dram;
+        row.formula = r.bytes;
+        row.unfused_formula = r.unfused_bytes;
+        row.dram = r.dram;
       }
     for (const CountedTraffic& t : f.traffic) {
       TrafficRow& row = traffic_row(here, f, t, shape_of(t.repro));
-      row.formula = t.formula, row.unfused_formula = t.unfused_formula, row.counted = &t;
+      row.formula = t.formula;
+      row.unfused_formula = t.unfused_formula;
+      row.counted = &t;
     }
     std::set<Key> unfused_beside;
     for (auto& [key, row] : here) {
       Key beside = key;
       std::get<3>(beside) = "unfused";
       if (const auto at = here.find(beside); at != here.end() && beside != key) {
-        row.unfused_counted = at->second.counted, row.unfused_dram = at->second.dram;
+        row.unfused_counted = at->second.counted;
+        row.unfused_dram = at->second.dram;
         unfused_beside.insert(beside);
       }
     }
@@ -69,7 +77,8 @@ void add_resources(Report& report) {
       const auto [at, is_new] = all.try_emplace(needs, ResourceRow{row.file, r.op, r.kernel, r.dtype, f, f.blocks, 0});
       ResourceRow& known = at->second;
       ++known.shapes;
-      known.needs.blocks = std::min(known.needs.blocks, f.blocks), known.most_blocks = std::max(known.most_blocks, f.blocks);
+      known.needs.blocks = std::min(known.needs.blocks, f.blocks);
+      known.most_blocks = std::max(known.most_blocks, f.blocks);
     }
   for (auto& [needs, row] : all) report.resources.push_back(std::move(row));
 }

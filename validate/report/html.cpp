@@ -39,7 +39,10 @@ std::string meta_html(const Report& report) {
   const auto once = [](std::vector<std::string>& all, const std::string& text) {
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   };
-  for (const RecordFile& f : report.files) once(devices, f.device), once(commits, f.commit);
+  for (const RecordFile& f : report.files) {
+    once(devices, f.device);
+    once(commits, f.commit);
+  }
   const std::string first = report.files.front().date.substr(0, 10), last = report.files.back().date.substr(0, 10);
   return escaped(fmt::format("{} · {} · {} · {}", fmt::join(devices, ", "), first == last ? last : first + " to " + last,
                              commits.size() == 1 ? "commit " + commits[0] : fmt::format("{} commits", commits.size()),

@@ -75,7 +75,10 @@ void fill_times(const Report& report, SuiteLine& line) {
     if (r->kernel == "unfused") line.unfused = r;
     if (is_own(r->kernel) && (!line.ours || r->time_us.p50 < line.ours->time_us.p50)) line.ours = r;
   }
-  if (const TimedRow* any = line.any()) line.limit_us = any->share_of_limit * any->time_us.p50, line.most = fusion_at_most(*any);
+  if (const TimedRow* any = line.any()) {
+    line.limit_us = any->share_of_limit * any->time_us.p50;
+    line.most = fusion_at_most(*any);
+  }
   for (const TimedRow* r : line.rows)
     if (!is_own(r->kernel))
       add_contender(line, {.kernel = r->kernel,
@@ -111,7 +114,8 @@ T& found_or_added(std::vector<T>& all, auto is_it) {
 SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
   RestatedTable& table = found_or_added(
       report.suites, [&](const RestatedTable& t) { return t.suite == r.suite->name && t.title == r.suite->table; });
-  table.suite = r.suite->name, table.title = r.suite->table;
+  table.suite = r.suite->name;
+  table.title = r.suite->table;
   SuiteLine& line =
       found_or_added(table.lines, [&](const SuiteLine& l) { return l.place->label == r.suite->label && same_problem(l, r); });
   if (line.file != &f) {
@@ -189,7 +193,10 @@ void add_ranked_rows(Report& report) {
     for (const TimedRow& r : f.rows) {
       if (r.planted > 0) continue;
       SuiteLine& line = here[{r.op, r.dtype, r.shape}];
-      line.file = &f, line.op = r.op, line.dtype = r.dtype, line.shape = r.shape;
+      line.file = &f;
+      line.op = r.op;
+      line.dtype = r.dtype;
+      line.shape = r.shape;
       found_or_added(line.rows, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
     }
     for (auto& [key, line] : here) {

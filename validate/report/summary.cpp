@@ -34,7 +34,11 @@ std::vector<double> best_ratios(const std::vector<RankedRow>& ranked) {
 
 Figure cases_figure(const Report& report) {
   std::size_t cases = 0, passed = 0, unsupported = 0;
-  for (const ReportKernel& k : report.kernels) cases += k.cases, passed += k.passed, unsupported += k.unsupported;
+  for (const ReportKernel& k : report.kernels) {
+    cases += k.cases;
+    passed += k.passed;
+    unsupported += k.unsupported;
+  }
   return {grouped(passed), passed == cases ? "cases passed" : fmt::format("of {} cases passed", grouped(cases)),
           fmt::format("{} kernels and dtypes{}", report.kernels.size(),
                       unsupported ? fmt::format(", {} cases unsupported as declared", grouped(unsupported)) : ""),
@@ -45,10 +49,16 @@ Figure margin_figure(const Report& report) {
   double worst = -1;
   std::string where;
   for (const ReportKernel& k : report.kernels)
-    if (k.margin > worst) worst = k.margin, where = fmt::format("{}/{} {}", k.op, k.kernel, k.dtype);
+    if (k.margin > worst) {
+      worst = k.margin;
+      where = fmt::format("{}/{} {}", k.op, k.kernel, k.dtype);
+    }
   if (worst < 0)
     for (const ReportRow& r : report.rows)
-      if (r.row->margin > worst) worst = r.row->margin, where = r.row->kernel_key();
+      if (r.row->margin > worst) {
+        worst = r.row->margin;
+        where = r.row->kernel_key();
+      }
   return {std::isfinite(worst) ? margin_text(worst) : "∞", "largest err/bound", where, worst > 1};
 }
 
@@ -86,7 +96,10 @@ std::vector<Figure> figures_of(const Report& report) {
   if (!report.kernels.empty()) all.push_back(cases_figure(report));
   if (!report.kernels.empty() || !report.rows.empty()) all.push_back(margin_figure(report));
   if (!report.ranked.empty()) all.push_back(ranking_figure(report));
-  if (!report.rows.empty()) all.push_back(limit_figure(report)), all.push_back(rows_figure(report));
+  if (!report.rows.empty()) {
+    all.push_back(limit_figure(report));
+    all.push_back(rows_figure(report));
+  }
   if (const auto faults = report.faults_rejected + report.faults_not_rejected; faults > 0)
     all.push_back({fmt::format("{} of {}", report.faults_rejected, faults), "planted faults rejected",
                    "one precision lower, last term dropped", report.faults_not_rejected > 0});

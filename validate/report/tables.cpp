@@ -218,7 +218,8 @@ Section rows_section(const Report& report) {
           {}};
   for (const std::string& b : baselines) t.columns.push_back({"ratio to " + b, true});
   for (const char* name : {"score", "MiB", "DRAM MB", "change"}) t.columns.push_back({name, true});
-  t.columns.push_back({"code"}), t.columns.push_back({"run"});
+  t.columns.push_back({"code"});
+  t.columns.push_back({"run"});
   for (const ReportRow& row : report.rows) {
     const TimedRow& r = *row.row;
     const bool hashes = row.before && !row.before->code.empty() && !r.code.empty();

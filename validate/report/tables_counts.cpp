@@ -29,7 +29,8 @@ std::string state_of(const RecordFile& f) {
   for (const TimedRow& r : f.rows) {
     if (!r.machine) continue;
     least = least > 0 ? std::min(least, r.machine->sm_mhz_min) : r.machine->sm_mhz_min;
-    most = std::max(most, r.machine->sm_mhz_max), power = std::max(power, r.machine->power_w_max);
+    most = std::max(most, r.machine->sm_mhz_max);
+    power = std::max(power, r.machine->power_w_max);
     celsius = std::max(celsius, r.machine->temperature_c_max);
     for (const std::string& reason : r.machine->throttle) ++reasons[reason];
   }
@@ -172,18 +173,22 @@ Section profiles_section(const Report& report) {
 }
 
 Section models_section(const Report& report) {
-  Section s{"models",
-            "A step of decoding, kernel by kernel",
-            "Each kind of launch of a step timed apart over all layers, the longest first. Floor: the share of its time in which a "
-            "copy would move the bytes of its tensors. The last line is the step itself, and the floor of what it has to read.",
-            {},
-            true};
+  Section s{
+      "models",
+      "A step of decoding, kernel by kernel",
+      "Each kind of launch of a step timed apart over all layers, the longest first. Floor: the share of its time in which a "
+      "copy would move the bytes of its tensors. The last line is the step itself, and the floor of what it has to read.",
+      {},
+      true};
   for (const RecordFile& f : report.files)
     for (const DecodeTimes& d : f.models) {
       if (d.kinds.empty()) continue;
       std::vector<const DecodeTimes::Kind*> kinds;
       double all_us = 0;
-      for (const DecodeTimes::Kind& k : d.kinds) kinds.push_back(&k), all_us += k.us;
+      for (const DecodeTimes::Kind& k : d.kinds) {
+        kinds.push_back(&k);
+        all_us += k.us;
+      }
       std::stable_sort(kinds.begin(), kinds.end(), [](const auto* a, const auto* b) { return a->us > b->us; });
       const std::string model = d.config.substr(d.config.rfind('/') + 1);
       Table t{fmt::format("{} in {}, {} sequence{}, after prompts of {} tokens ({})", model.substr(0, model.rfind(".json")),

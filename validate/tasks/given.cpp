@@ -107,16 +107,18 @@ void read_dtype(const FileTensor& t, const TensorSpec& spec, Case& c, std::strin
   } else if (!t.known || std::find(kActivationDTypes.begin(), kActivationDTypes.end(), *t.known) == kActivationDTypes.end()) {
     fail("f16, bf16 or f32");
   } else {
-    c.dtype = *t.known, from = spec.name;
+    c.dtype = *t.known;
+    from = spec.name;
   }
 }
 
 Tensor tensor_of(const FileTensor& t) {
   Tensor out{.data = const_cast<std::byte*>(t.data.data()), .dtype = *t.known, .rank = static_cast<int>(t.shape.size())};
   std::int64_t stride = 1;
-  for (int i = out.rank; i-- > 0; stride *= t.shape[static_cast<std::size_t>(i)])
-    out.shape[static_cast<std::size_t>(i)] = t.shape[static_cast<std::size_t>(i)],
+  for (int i = out.rank; i-- > 0; stride *= t.shape[static_cast<std::size_t>(i)]) {
+    out.shape[static_cast<std::size_t>(i)] = t.shape[static_cast<std::size_t>(i)];
     out.stride[static_cast<std::size_t>(i)] = stride;
+  }
   return out;
 }
 
@@ -180,8 +182,11 @@ Given given_case(TensorFile file, const GivenFlags& flags) {
   g.memory = std::move(file.memory);
   g.c.fill = kGivenFill;
   if (made && made->dtype == g.c.dtype && made->dims == g.c.dims &&
-      said(file, kDigestKey).value_or("") == digest_of(op, g.tensors))
-    g.c.fill = made->fill, g.c.layout = made->layout, g.c.seed = made->seed;
+      said(file, kDigestKey).value_or("") == digest_of(op, g.tensors)) {
+    g.c.fill = made->fill;
+    g.c.layout = made->layout;
+    g.c.seed = made->seed;
+  }
   return g;
 }
 
@@ -260,7 +265,8 @@ TensorFile filled_tensors(const Op& op, const Case& c) {
     if (!is_given(op.tensors[i]) || t.rank == 0) continue;
     const auto image = std::make_shared<std::vector<std::byte>>(at_home[i].bytes + 1);  // Note: an empty one has an address too
     fill_image(op, dense, static_cast<int>(i), at_home[i], image->data(), {});
-    tensors[i] = t, tensors[i].data = image->data();
+    tensors[i] = t;
+    tensors[i].data = image->data();
     const std::string name(op.tensors[i].name);
     file.tensors.push_back({.name = name,
                             .dtype = std::string(assay::name(t.dtype)),

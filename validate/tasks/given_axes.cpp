@@ -148,7 +148,10 @@ std::string layouts_that_fit(const Op& op, const std::vector<NamedTensor>& tenso
   for (std::size_t axes = 2; axes <= kMostReordered; ++axes) {
     std::vector<std::size_t> same;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (tensors[i].spec->axes.size() == axes && tensors[i].tensor->shape.size() == axes) same.push_back(i), sets.push_back({i});
+      if (tensors[i].spec->axes.size() == axes && tensors[i].tensor->shape.size() == axes) {
+        same.push_back(i);
+        sets.push_back({i});
+      }
     if (same.size() > 1) sets.push_back(same);
   }
   for (const std::vector<std::size_t>& moving : sets) {

@@ -79,7 +79,8 @@ std::string use_ptx_kernels(const std::string& device) {
       at->second = {.flags = kPtxFlags, .command = {program}, .backend = "simt", .device = device, .not_checked = {}};
       codes[k.op] = fs::exists(program, error) ? file_hash(program) : "";
     }
-    k.loaded = &at->second, k.code = codes[k.op];
+    k.loaded = &at->second;
+    k.code = codes[k.op];
   }
   use_kernels(std::move(all));
   return "";

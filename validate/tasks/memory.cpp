@@ -51,7 +51,10 @@ class Bound {
   void add(std::size_t i, bool in_place) {
     const Placement& p = placements[i];
     const auto image = static_cast<double>(bytes_of(islands(p.tensor, p.bytes)));
-    if (is_given(op_.tensors[i])) given += image, largest_given = std::max(largest_given, image);
+    if (is_given(op_.tensors[i])) {
+      given += image;
+      largest_given = std::max(largest_given, image);
+    }
     if (op_.tensors[i].role != Role::output) return;
     written += image;
     if (in_place) over += image;

@@ -18,7 +18,8 @@ class Room {
     Share() = default;
     Share(Share&& o) noexcept : taken_(std::move(o.taken_)), amount_(std::exchange(o.amount_, 0)) {}
     Share& operator=(Share&& o) noexcept {
-      std::swap(taken_, o.taken_), std::swap(amount_, o.amount_);
+      std::swap(taken_, o.taken_);
+      std::swap(amount_, o.amount_);
       return *this;
     }
     ~Share() {

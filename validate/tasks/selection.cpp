@@ -110,8 +110,7 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken)
   SuiteOptions options{.seed = selection.seed, .count = selection.count, .reduce = reduce};
   for (const std::string& text : selection.dtypes) {
     const auto dtype = parse_dtype(text);
-    if (!dtype || !(*dtype == f16 || *dtype == bf16 || *dtype == f32))
-      throw BadInput(unknown_dtype(text));
+    if (!dtype || !(*dtype == f16 || *dtype == bf16 || *dtype == f32)) throw BadInput(unknown_dtype(text));
     options.dtypes.push_back(*dtype);
   }
 

@@ -34,8 +34,8 @@ struct JudgeOptions {
   bool fail_fast = false;
   bool in_order = false;  // a kernel gets its cases in the order of the tasks, not as they are ready
   bool sectors = false;
-  bool policies = false;  // also compute the figures of policy.hpp
-  bool watch = false;     // races and uninitialised reads fail a kernel (simt)
+  bool policies = false;                   // also compute the figures of policy.hpp
+  bool watch = false;                      // races and uninitialised reads fail a kernel (simt)
   std::vector<std::string> not_checked{};  // what the workers of built-in kernels do not check (left_unchecked())
   Relations relations = Relations::none;
   Power* power = nullptr;                       // looks at every prepared case; null: power is not judged

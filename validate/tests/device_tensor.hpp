@@ -15,10 +15,14 @@ namespace assay::test {
 struct Device {
   Tensor t;
   Device(DType dtype, std::vector<std::int64_t> shape) {
-    t.dtype = dtype, t.rank = static_cast<int>(shape.size());
+    t.dtype = dtype;
+    t.rank = static_cast<int>(shape.size());
     std::copy(shape.begin(), shape.end(), t.shape.begin());
     std::int64_t stride = 1;
-    for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
+    for (int i = t.rank - 1; i >= 0; --i) {
+      t.stride[i] = stride;
+      stride *= t.shape[i];
+    }
     t.data = simt::allocate(static_cast<std::size_t>(t.bytes()), 0, "tensor");
   }
   Device(const Device&) = delete;

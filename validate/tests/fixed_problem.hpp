@@ -26,7 +26,9 @@ class FixedProblem final : public Problem {
   }
   std::int64_t row_of(int, std::int64_t i) const override { return i / row_length; }
   std::span<const double> golden(int) const override { return golden_; }
-  double bound_with(Errors, const Numerics&, int, std::int64_t i) const override { return bounds_.at(static_cast<std::size_t>(i)); }
+  double bound_with(Errors, const Numerics&, int, std::int64_t i) const override {
+    return bounds_.at(static_cast<std::size_t>(i));
+  }
 
  private:
   std::vector<double> golden_, bounds_;

@@ -88,8 +88,9 @@ inline NamedTensor parse_tensor(std::string_view message) {
   }
   std::uint64_t n = 1;
   for (const std::int64_t extent : t.shape) {
-    if (extent < 0 || (n *= static_cast<std::uint64_t>(extent)) > raw.size())
-      throw std::runtime_error("shape and bytes disagree");
+    if (extent < 0) throw std::runtime_error("shape and bytes disagree");
+    n *= static_cast<std::uint64_t>(extent);
+    if (n > raw.size()) throw std::runtime_error("shape and bytes disagree");
   }
   if (raw.size() != n * static_cast<std::uint64_t>(size_of(t.dtype))) throw std::runtime_error("shape and bytes disagree");
   for (std::uint64_t i = 0; i < n; ++i) t.values.push_back(decode(t.dtype, raw.data(), static_cast<std::int64_t>(i)));

@@ -35,7 +35,7 @@ class PretendedClock : public Backend, public Clock {
   double slow_s = 0.1;
   std::vector<Launcher> timed, launched_alone, launched_watched;
   std::string why_no_dram;
-  int clean = 0;  // timings from a clean cache
+  int clean = 0;                                 // timings from a clean cache
   std::vector<std::vector<std::size_t>> copies;  // bytes of each copy that was timed, at each place
   // If set: the us that a launch on these arguments takes; timing then gives 40 samples with noise.
   std::function<double(const void* args)> work;
@@ -46,10 +46,14 @@ class PretendedClock : public Backend, public Clock {
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
     if (room == 0 || label == no_room_for || bytes >> 40) throw NoMemory("no room is left");
     void* const p = simt::allocate(bytes, offset, label);
-    --room, ++held;
+    --room;
+    ++held;
     return p;
   }
-  void release(void* p) noexcept override { simt::release(p), --held; }
+  void release(void* p) noexcept override {
+    simt::release(p);
+    --held;
+  }
   std::optional<std::size_t> memory_free() override { return free; }
   bool checks_bounds() const override { return true; }
   void write(void* device, const void* host, std::size_t bytes) override {
@@ -196,8 +200,10 @@ struct BothSides {
     };
     machine.work = [factor, rows = other.work](const void* args) { return factor * rows(args); };
     RunHead head;
-    head.backend = "cuda", head.device = "one";
-    now.out.start(head), base.out.start(head);
+    head.backend = "cuda";
+    head.device = "one";
+    now.out.start(head);
+    base.out.start(head);
     BenchTimers timers;
     timers.other_out = &base.out;
     for (int i = 0; i < flags.processes; ++i) {

@@ -10,6 +10,8 @@ namespace assay::test {
 
 using Json = nlohmann::json;
 
-inline std::string violation(const std::string& line) { return assay::violation(nlohmann::ordered_json::parse(line), Demand::all); }
+inline std::string violation(const std::string& line) {
+  return assay::violation(nlohmann::ordered_json::parse(line), Demand::all);
+}
 
 }  // namespace assay::test

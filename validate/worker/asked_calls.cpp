@@ -71,7 +71,8 @@ std::optional<pid_t> named_by(std::string_view path, pid_t process, pid_t caller
   else return std::nullopt;
   if (path == "comm") return process;
   if (!path.starts_with(kTask) || !path.ends_with(kFile)) return std::nullopt;
-  path.remove_prefix(kTask.size()), path.remove_suffix(kFile.size());
+  path.remove_prefix(kTask.size());
+  path.remove_suffix(kFile.size());
   pid_t thread = 0;
   const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), thread);
   return error == std::errc() && end == path.data() + path.size() ? std::optional(thread) : std::nullopt;

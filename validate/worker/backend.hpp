@@ -76,7 +76,8 @@ class Backend {
   virtual void read(void* host, const void* device, std::size_t bytes) = 0;
   virtual void copy(void* to, const void* from, std::size_t bytes) {  // within the device
     std::vector<std::byte> all(bytes);
-    read(all.data(), from, bytes), write(to, all.data(), bytes);
+    read(all.data(), from, bytes);
+    write(to, all.data(), bytes);
   }
   // Fills memory with garbage.  With `watch`, a kernel that reads it before writing it causes a finding.
   virtual void fill(void* device, std::byte garbage, std::size_t bytes) {

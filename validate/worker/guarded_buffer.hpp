@@ -96,8 +96,12 @@ class GuardedBuffer {
   // The islands as offsets in the allocation, the guards part of the first and the last.
   std::vector<Island> with_guards() const {
     std::vector<Island> all = islands_;
-    for (Island& i : all) i.begin += guard_, i.end += guard_;
-    all.front().begin -= guard_, all.back().end += guard_;
+    for (Island& i : all) {
+      i.begin += guard_;
+      i.end += guard_;
+    }
+    all.front().begin -= guard_;
+    all.back().end += guard_;
     return all;
   }
 

@@ -57,7 +57,8 @@ ListedKernel kernel_from(const Json& j) {
                  .tiles = {}};
   k.fidelity = clean(j.value("fidelity", ""));
   k.deterministic = j.value("deterministic", true);
-  k.finite_inputs = j.value("finite_inputs", false), k.position_matters = j.value("position_matters", false);
+  k.finite_inputs = j.value("finite_inputs", false);
+  k.position_matters = j.value("position_matters", false);
   for (const auto& [field, tiles] : {std::pair{"tiles", &k.tiles}, std::pair{"tile_bytes", &k.tile_bytes}})
     if (j.contains(field))
       for (const auto& [axis, extent] : j.at(field).items()) (*tiles)[axis] = whole_number(extent);
@@ -102,12 +103,14 @@ Kernel kernel_of(const ListedKernel& k) {
   };
   for (const auto& [axis, extent] : k.tiles) add_tile(axis, extent, tile);
   for (const auto& [axis, bytes] : k.tile_bytes) add_tile(axis, bytes, tile_bytes);
-  kernel.deterministic = k.deterministic, kernel.finite_inputs = k.finite_inputs;
+  kernel.deterministic = k.deterministic;
+  kernel.finite_inputs = k.finite_inputs;
   kernel.position_matters = k.position_matters;
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (k.code.size() > 64 || !std::all_of(k.code.begin(), k.code.end(), is_digit))
     throw BadInput(fmt::format("'{}' is no code hash; up to 64 hexadecimal digits were expected", k.code.substr(0, 80)));
-  kernel.code = k.code, kernel.fidelity = k.fidelity;
+  kernel.code = k.code;
+  kernel.fidelity = k.fidelity;
   return kernel;
 }
 
@@ -186,7 +189,8 @@ Listing listing_from(const std::string& text, std::int64_t id) {
     if (list.refused.empty()) list.refused = "it gives no reason";
     return list;
   }
-  list.backend = j.at("backend"), list.device = clean(j.value("device", list.backend));
+  list.backend = j.at("backend");
+  list.device = clean(j.value("device", list.backend));
   list.checks = j.at("checks").get<std::vector<std::string>>();
   for (const Json& k : j.at("kernels").get<std::vector<Json>>()) list.kernels.push_back(kernel_from(k));
   const std::int64_t total = j.contains("total") ? whole_number(j.at("total")) : static_cast<std::int64_t>(list.kernels.size());
@@ -209,7 +213,9 @@ ListedKernel listed(const Kernel& k) {
     if (k.dtypes.has(t)) list.dtypes.emplace_back(name(t));
   for (const Tile& t : k.tiles)
     if (t.bytes_or_extent) (t.of_bytes ? list.tile_bytes : list.tiles)[std::string(name(t.axis))] = t.bytes_or_extent;
-  list.deterministic = k.deterministic, list.finite_inputs = k.finite_inputs, list.position_matters = k.position_matters;
+  list.deterministic = k.deterministic;
+  list.finite_inputs = k.finite_inputs;
+  list.position_matters = k.position_matters;
   return list;
 }
 

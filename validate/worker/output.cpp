@@ -44,7 +44,9 @@ void disarm(char* text, std::size_t n, unsigned char& last) {
 }  // namespace
 
 WorkerOutput::WorkerOutput() {
-  if (::pipe2(ends_, O_CLOEXEC) != 0 || (over_ = ::eventfd(0, EFD_CLOEXEC)) < 0) {
+  const bool has_pipe = ::pipe2(ends_, O_CLOEXEC) == 0;
+  if (has_pipe) over_ = ::eventfd(0, EFD_CLOEXEC);
+  if (!has_pipe || over_ < 0) {
     const int error = errno;
     for (const int fd : ends_)
       if (fd >= 0) ::close(fd);
@@ -80,8 +82,10 @@ void WorkerOutput::pass_on() {
     if (n > 0) {
       const auto got = static_cast<std::size_t>(n);
       const bool room = (seen += got) <= kMostOfWorker && (passed_on += got) <= kMostOfAll;
-      if (room) disarm(buffer, got, last), print({buffer, got});
-      else if (!std::exchange(told, true)) print("\nvalidate: this worker prints too much; the rest is left out\n");
+      if (room) {
+        disarm(buffer, got, last);
+        print({buffer, got});
+      } else if (!std::exchange(told, true)) print("\nvalidate: this worker prints too much; the rest is left out\n");
       if (!room && over) return;
       continue;
     }

@@ -56,7 +56,8 @@ std::size_t workspace_bytes(const void* args) {
 
 void run(const void* args, const Launch& l) {
   AssayCall call = call_of(args);
-  call.stream = l.stream, call.workspace = l.workspace;
+  call.stream = l.stream;
+  call.workspace = l.workspace;
   if (const int error = guarded("run", [&] { return call.kernel->run(&call); }))
     throw std::runtime_error(fmt::format("run() returned the error {}", error));
 }
@@ -121,8 +122,10 @@ ListedKernel listed(const AssayKernel* k, int index, const std::string& code) {
 
 PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, std::span<Tensor* const> tensors, int device_type)
     : dtype_(name(order.dtype)) {
-  names_.reserve(op.tensors.size() + op.attributes.size()), words_.reserve(op.attributes.size());
-  tensors_.reserve(op.tensors.size()), attributes_.reserve(op.attributes.size());
+  names_.reserve(op.tensors.size() + op.attributes.size());
+  words_.reserve(op.attributes.size());
+  tensors_.reserve(op.tensors.size());
+  attributes_.reserve(op.attributes.size());
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     Tensor& t = *tensors[i];
     const FloatFormat format = info(t.dtype).format;
@@ -210,7 +213,8 @@ void use_plugin(const std::string& path) {
     Kernel& k = all[i];
     k.plugin = plugin->kernels[i];
     k.available = [] { return Legality::yes(); };
-    k.supports = supports, k.workspace_bytes = workspace_bytes;
+    k.supports = supports;
+    k.workspace_bytes = workspace_bytes;
     k.on_host = k.on_gpu = run;
   }
   use_kernels(std::move(all));

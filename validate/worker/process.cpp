@@ -128,8 +128,9 @@ std::optional<std::string> WorkerProcess::receive_text() {
   std::string text(1 << 16, ' ');
   ssize_t n;
   // Note: ECONNRESET says, once, that the worker has ended and left a message unread; what it said before can still be read.
-  while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && (errno == EINTR || errno == ECONNRESET)) {
-  }
+  do {
+    n = ::recv(socket_, text.data(), text.size(), 0);
+  } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
   if (n < 0) lose("the worker's reply could not be received");
   if (n <= 0) return std::nullopt;
   text.resize(static_cast<std::size_t>(n));
@@ -142,7 +143,8 @@ std::optional<Reply> WorkerProcess::receive() {
   try {
     return reply_from(*text);
   } catch (const std::bad_alloc&) {
-    errno = ENOMEM, lose("a reply could not be read");
+    errno = ENOMEM;
+    lose("a reply could not be read");
     return std::nullopt;
   } catch (const std::exception&) {
     bad_message_ = true;

@@ -48,7 +48,8 @@ class WorkerProcess {
   // Such as "the worker process exited with code 3"; begins with kMachine if the machine ended it.  A worker whose socket is
   // closed has `patience_s` seconds to end, and is killed then.
   std::string cause_of_death(double patience_s = 10);
-  // Seconds for which the worker's first thread was ready to run and had no core, since it started; 0 where the system does not tell.
+  // Seconds for which the worker's first thread was ready to run and had no core, since it started; 0 where the system does not
+  // tell.
   double waited_for_core_s() const;
 
  private:

@@ -17,7 +17,10 @@ namespace {
 // A candidate's exception may hold any text.  The result is one line, has no control characters and fits in a packet.
 std::string one_line(std::string text) {
   constexpr std::size_t kMost = 2000;
-  if (text.size() > kMost) text.resize(kMost), text += " ...";
+  if (text.size() > kMost) {
+    text.resize(kMost);
+    text += " ...";
+  }
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   return plain(text);
@@ -39,13 +42,17 @@ T whole(const Json& j) {
 
 Order order_of(const Op& op, const Case& c, const Packing& packing, std::string_view kernel) {
   Order o{.op = std::string(op.name), .kernel = std::string(kernel), .dtype = c.dtype};
-  o.input_bytes = packing.input_bytes, o.output_bytes = packing.output_bytes;
+  o.input_bytes = packing.input_bytes;
+  o.output_bytes = packing.output_bytes;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     const TensorSpec& spec = op.tensors[i];
     OrderTensor& t =
         o.tensors.emplace_back(OrderTensor{.name = std::string(spec.name), .role = spec.role, .place = packing.placements[i]});
     if (is_given(spec)) t.input = packing.given[i];
-    if (spec.role == Role::output) t.output = packing.at[i], t.over = lies_over(op, c, i);
+    if (spec.role == Role::output) {
+      t.output = packing.at[i];
+      t.over = lies_over(op, c, i);
+    }
   }
   const OpShape shape = op.shape();
   for (const auto& [name, value] : c.attributes) {
@@ -80,7 +87,8 @@ Json json_of(const OrderTensor& t) {
   Json j{{"name", t.name}, {"role", kRoles[static_cast<int>(t.role)]}, {"dtype", name(tensor.dtype)}};
   j["shape"] = std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.begin() + static_cast<std::ptrdiff_t>(rank));
   j["strides"] = std::vector<std::int64_t>(tensor.stride.begin(), tensor.stride.begin() + static_cast<std::ptrdiff_t>(rank));
-  j["offset"] = t.place.offset, j["bytes"] = t.place.bytes;
+  j["offset"] = t.place.offset;
+  j["bytes"] = t.place.bytes;
   if (t.input) j["input"] = *t.input;
   if (t.output) j["output"] = *t.output;
   if (t.over) j["over"] = *t.over;
@@ -95,16 +103,19 @@ OrderTensor tensor_from(const Json& j, const Order& o) {
   const auto shape = j.at("shape").get<std::vector<std::int64_t>>(), strides = j.at("strides").get<std::vector<std::int64_t>>();
   Tensor& tensor = t.place.tensor;
   if (shape.size() != strides.size() || shape.size() > kMaxRank) throw std::invalid_argument("a tensor of bad rank");
-  tensor.dtype = dtype_from(j.at("dtype")), tensor.rank = static_cast<int>(shape.size());
+  tensor.dtype = dtype_from(j.at("dtype"));
+  tensor.rank = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), tensor.shape.begin());
   std::copy(strides.begin(), strides.end(), tensor.stride.begin());
-  t.place.offset = whole<std::size_t>(j.at("offset")), t.place.bytes = whole<std::size_t>(j.at("bytes"));
+  t.place.offset = whole<std::size_t>(j.at("offset"));
+  t.place.bytes = whole<std::size_t>(j.at("bytes"));
   const auto place = [&](const char* key, std::optional<std::size_t>& at, std::size_t room) {
     if (!j.contains(key)) return;
     at = whole<std::size_t>(j.at(key));
     if (!within(*at, t.place.bytes, room)) throw std::invalid_argument("a tensor beyond its memory");
   };
-  place("input", t.input, o.input_bytes), place("output", t.output, o.output_bytes);
+  place("input", t.input, o.input_bytes);
+  place("output", t.output, o.output_bytes);
   if (j.contains("over")) t.over = whole<std::size_t>(j.at("over"));
   if (t.over && *t.over >= o.tensors.size()) throw std::invalid_argument("a tensor over one that does not come before it");
   // The last element must lie within the image.  Each axis is checked, since products of extents and strides may overflow.
@@ -134,7 +145,10 @@ Json json_of(const OrderRun& r) {
          {"inputs", r.inputs},
          {"keeps", r.keeps},
          {"replayed", r.replayed}};
-  if (r.after) j["after"] = *r.after, j["calls"] = r.calls;
+  if (r.after) {
+    j["after"] = *r.after;
+    j["calls"] = r.calls;
+  }
   return j;
 }
 
@@ -147,8 +161,13 @@ OrderRun run_from(const Json& j, const Order& o) {
   const int garbage = whole<int>(j.at("garbage"));
   if (garbage < 0 || garbage > 255) throw std::invalid_argument("garbage is a byte");
   r.garbage = static_cast<std::byte>(garbage);
-  r.inputs = whole<std::size_t>(j.at("inputs")), r.keeps = j.at("keeps"), r.replayed = j.at("replayed");
-  if (j.contains("after")) r.after = whole<std::size_t>(j.at("after")), r.calls = whole<std::size_t>(j.at("calls"));
+  r.inputs = whole<std::size_t>(j.at("inputs"));
+  r.keeps = j.at("keeps");
+  r.replayed = j.at("replayed");
+  if (j.contains("after")) {
+    r.after = whole<std::size_t>(j.at("after"));
+    r.calls = whole<std::size_t>(j.at("calls"));
+  }
   if (r.calls < 1 || r.calls > kMostCalls) throw std::invalid_argument("a number of calls that no judge asks for");
   if (r.inputs >= o.input_sets || r.after.value_or(0) >= o.input_sets)
     throw std::invalid_argument("a run on a set of inputs that does not exist");
@@ -179,7 +198,8 @@ Order order_from(const std::string& text) {
     throw std::invalid_argument("the order has protocol " + std::to_string(version) + ", this worker speaks " +
                                 std::to_string(kWorkerProtocol));
   Order o{.id = whole<std::int64_t>(j.at("id")), .op = j.at("op"), .kernel = j.at("kernel"), .dtype = dtype_from(j.at("dtype"))};
-  o.input_bytes = whole<std::size_t>(j.at("input_bytes")), o.output_bytes = whole<std::size_t>(j.at("output_bytes"));
+  o.input_bytes = whole<std::size_t>(j.at("input_bytes"));
+  o.output_bytes = whole<std::size_t>(j.at("output_bytes"));
   o.input_sets = whole<std::size_t>(j.at("input_sets"));
   for (const auto& [name, value] : j.at("attributes").items()) {
     if (value.is_number()) o.attributes[name] = value.get<double>();

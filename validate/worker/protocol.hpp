@@ -21,8 +21,8 @@ namespace assay {
 inline constexpr int kWorkerProtocol = 2;
 inline constexpr int kWorkerSocket = 3;
 inline constexpr int kMachineFailed = 75;  // exit code of a worker that the machine failed (EX_TEMPFAIL): the case is skipped
-inline constexpr int kSocketLost = 76;  // exit code of a worker that could not reply (EX_PROTOCOL)
-inline constexpr int kRuns = 2;         // of a case, with different garbage in the outputs and another order or stream
+inline constexpr int kSocketLost = 76;     // exit code of a worker that could not reply (EX_PROTOCOL)
+inline constexpr int kRuns = 2;            // of a case, with different garbage in the outputs and another order or stream
 inline constexpr std::byte kGarbage[kRuns] = {std::byte{0xff}, std::byte{0x5a}};
 
 // A tensor of an order.  An absent one has rank 0 and no bytes.

@@ -101,8 +101,10 @@ class Session {
   std::string too_far_apart() {
     std::size_t bytes = 0;
     bool far = false;
-    for (const OrderTensor& t : order_.tensors)
-      bytes += t.place.bytes, far = far || islands(t.place.tensor, t.place.bytes).size() > 1;
+    for (const OrderTensor& t : order_.tensors) {
+      bytes += t.place.bytes;
+      far = far || islands(t.place.tensor, t.place.bytes).size() > 1;
+    }
     if (!far) return {};
     if (order_.runs[0].how.watch) return "rows lie 2^31 elements apart, which the watch does not take";
     if (const auto free = backend_.memory_free(); free && bytes > *free)
@@ -164,7 +166,10 @@ class Session {
         std::memcpy(image.data() + y.offset(first) * size, from + y.offset(first) * size, static_cast<std::size_t>(count * size));
       };
       for (std::int64_t row = 0; row < y.size() / length; ++row) switch ((row + length) % 4) {
-          case 0: keep(row * length, few), keep((row + 1) * length - few, few); break;
+          case 0:
+            keep(row * length, few);
+            keep((row + 1) * length - few, few);
+            break;
           case 1:
             keep(row * length, length);
             for (std::int64_t k = row / 4 * 5 % 16; k < length; k += 16)
@@ -196,14 +201,19 @@ class Session {
       reset_workspace();
       if (run.after) {
         change_inputs(*run.after);
-        for (std::size_t k = 0; k < run.calls; ++k) reset_outputs(run.garbage), run_kernel(run.how);
+        for (std::size_t k = 0; k < run.calls; ++k) {
+          reset_outputs(run.garbage);
+          run_kernel(run.how);
+        }
       }
       change_inputs(run.inputs), reset_outputs(run.garbage);
       if (run.keeps && number > 0) keep_part(number - 1, run.garbage);
     };
     try {
-      if (!run.replayed) begin(), run_kernel(run.how);
-      else if (!backend_.run_captured(launcher_, args(), work(), begin)) return false;
+      if (!run.replayed) {
+        begin();
+        run_kernel(run.how);
+      } else if (!backend_.run_captured(launcher_, args(), work(), begin)) return false;
     } catch (const BackendFinding& f) {
       // Note: memory that was stored to without st() counts as uninitialised, too.  That makes a kernel unwatchable, not wrong.
       if (run.how.watch && f.kind == "uninitialised") check_watched(run.garbage);

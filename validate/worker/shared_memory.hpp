@@ -29,7 +29,10 @@ class SharedMemory {
   // Maps a received descriptor and owns it.  Throws std::runtime_error, also if the file has fewer than `bytes`.
   SharedMemory(int fd, std::size_t bytes, bool writable) : fd_(fd), bytes_(bytes ? bytes : 1) {
     struct stat there {};
-    if (::fstat(fd_, &there) != 0 || static_cast<std::size_t>(there.st_size) < bytes_) errno = EINVAL, fail("mapping");
+    if (::fstat(fd_, &there) != 0 || static_cast<std::size_t>(there.st_size) < bytes_) {
+      errno = EINVAL;
+      fail("mapping");
+    }
     map(writable ? PROT_READ | PROT_WRITE : PROT_READ);
   }
   SharedMemory(SharedMemory&& o) noexcept { swap(o); }

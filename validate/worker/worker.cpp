@@ -110,8 +110,9 @@ bool receive(std::string& text, int (&fds)[2]) {
 // Returns false if the socket is lost.  Throws std::runtime_error if the machine fails.
 bool reply_with(const std::string& text) {
   ssize_t n;
-  while ((n = ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL)) < 0 && errno == EINTR) {
-  }
+  do {
+    n = ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL);
+  } while (n < 0 && errno == EINTR);
   if (n < 0 && (errno == ENOBUFS || errno == ENOMEM)) throw std::runtime_error("the worker cannot reply");
   return n == static_cast<ssize_t>(text.size());
 }
@@ -157,7 +158,10 @@ int serve_all(const Listing& about, const std::function<void()>& load,
       preparing = true;
       if (fds[0] < 0) throw std::runtime_error("the order came without its memory");
       if (!fault.empty()) throw std::runtime_error(fault);
-      if (!why_not_loaded.empty()) preparing = false, throw std::runtime_error(why_not_loaded);
+      if (!why_not_loaded.empty()) {
+        preparing = false;
+        throw std::runtime_error(why_not_loaded);
+      }
       if (!backend) backend = open_backend();
       preparing = false;
       reply = execute(*backend, order, fds[0], fds[1]);

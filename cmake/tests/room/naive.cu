@@ -15,7 +15,7 @@ KERNEL(difference){
 
 template <class T>
 __global__ void difference_naive(const T* a, const T* b, T* y, std::int64_t cols, std::int64_t a_stride, std::int64_t b_stride,
-                          std::int64_t y_stride) {
+                                 std::int64_t y_stride) {
   const std::int64_t row = blockIdx.x, col = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
   if (col >= cols) return;
   const float result = to_float(ld(a + row * a_stride + col)) - to_float(ld(b + row * b_stride + col));

@@ -95,7 +95,10 @@ __global__ void __launch_bounds__(kPlainRows) attention_backward_plain_keys(Prob
   T* const out_v = p.dv.row(batch, kv, key) + first;
 #pragma unroll
   for (int c = 0; c < kPlainChannels; ++c)
-    if (c < channels) st(out_k + c, from_float<T>(dk[c] * p.scale)), st(out_v + c, from_float<T>(dv[c]));
+    if (c < channels) {
+      st(out_k + c, from_float<T>(dk[c] * p.scale));
+      st(out_v + c, from_float<T>(dv[c]));
+    }
 }
 
 template <template <class> class S>

@@ -16,11 +16,12 @@ constexpr KernelTraits<attention_forward> hopper_traits() {
           .only_arch = 90,
           .tiles = {tile(Axis::seq_q, NarrowHopper::kQueries), tile(Axis::seq_k, NarrowHopper::kKeys)},
           .numerics = kHopperNumerics,
-          .supports = [](const attention_forward::Args& a) {
-            if (a.q.shape[3] > NarrowHopper::kDim) return Legality::no("head_dim exceeds 64");
-            const Legality rotated = without_rope(a);
-            return rotated ? fits_boxes(a) : rotated;
-          },
+          .supports =
+              [](const attention_forward::Args& a) {
+                if (a.q.shape[3] > NarrowHopper::kDim) return Legality::no("head_dim exceeds 64");
+                const Legality rotated = without_rope(a);
+                return rotated ? fits_boxes(a) : rotated;
+              },
           .workspace_bytes = [](const attention_forward::Args& a) { return order_bytes(a); }};
 }
 template <class Steps>

@@ -11,7 +11,8 @@ struct Wrong : Plain<T> {
     const int own = Plain<T>::take(p, tile);
     if (own < 0 || p.keys > 0 || p.sequence == 0) return own;
     const int keys = ld(p.k_starts + p.sequence) - ld(p.k_starts + p.sequence - 1);
-    p.k.data -= keys * p.k.seq, p.v.data -= keys * p.v.seq;
+    p.k.data -= keys * p.k.seq;
+    p.v.data -= keys * p.v.seq;
     p.set_lengths(p.queries, keys);
     return own;
   }

@@ -12,7 +12,8 @@ struct Wrong : Plain<T> {
     const int own = Plain<T>::take(p, tile);
     if (own < 0) return own;
     const int query = ld(p.q_starts + p.sequence), most = ld(p.k_starts + p.batches) - p.keys, key = query < most ? query : most;
-    p.k.data = k + key * p.k.seq, p.v.data = v + key * p.v.seq;
+    p.k.data = k + key * p.k.seq;
+    p.v.data = v + key * p.v.seq;
     return own;
   }
 };

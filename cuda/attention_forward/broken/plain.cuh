@@ -17,7 +17,7 @@ struct Keys {
 // Every step as it should be.
 template <class T>
 struct Plain {
-  static constexpr bool kRotated = false;               // held to how q and k are rotated
+  static constexpr bool kRotated = false;              // held to how q and k are rotated
   static constexpr bool kNarrowProbabilities = false;  // as declared
 
   static int batches(const Problem<T>& p) { return separate_batches(p); }
@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kPlainChannels;
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
   int tile = block % query_blocks;
-  if (p.q_starts && (tile = S::take(p, tile)) < 0) return;
+  if (p.q_starts) tile = S::take(p, tile);
+  if (tile < 0) return;
   const int query = tile * kPlainQueries + static_cast<int>(threadIdx.x);
   if (query >= p.queries) return;
   const int kv_head = S::kv_head(p, head), channels = p.dim - first < kPlainChannels ? p.dim - first : kPlainChannels;

@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(S::kTile) attention_forward_tiled(Problem<T> p
       larger = fmaxf(larger, s[i]);
     }
     const float base = larger == -INFINITY ? 0.0f : larger, shrink = S::shrink(max, base);
-    max = larger, sum *= shrink;
+    max = larger;
+    sum *= shrink;
     for (int c = 0; c < p.dim; ++c) o[c] *= shrink;
     for (int i = 0; i < kTile; ++i) {
       if (!S::weighed(S::visible(p, query, first + i))) continue;

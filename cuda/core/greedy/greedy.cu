@@ -16,7 +16,10 @@ struct Best {
   float value = -INFINITY;
   int at = INT_MAX;
   __device__ void join(float v, int i) {
-    if (v > value || (v == value && i < at)) value = v, at = i;
+    if (v > value || (v == value && i < at)) {
+      value = v;
+      at = i;
+    }
   }
   __device__ void join_warp() {
 #pragma unroll
@@ -43,7 +46,10 @@ __global__ void __launch_bounds__(kGreedyThreads) next_token(const T* logits, in
   best.join_warp();
   float* const values = shared_memory<float>();
   int* const places = reinterpret_cast<int*>(values + kGreedyThreads / kWarp);
-  if (lane_id() == 0) st(values + warp_id(), best.value), st(places + warp_id(), best.at);
+  if (lane_id() == 0) {
+    st(values + warp_id(), best.value);
+    st(places + warp_id(), best.at);
+  }
   sync_block();
   if (thread != 0) return;
   for (int w = 1; w < kGreedyThreads / kWarp; ++w) best.join(ld(values + w), ld(places + w));

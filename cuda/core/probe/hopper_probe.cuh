@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kThreads) probe_wgmma(const unsigned* in, unsi
   auto* const b = a + kBytesA;
   const int thread = linear_thread(), g = lane_id() / 4, t = lane_id() % 4, step = static_cast<int>(blockIdx.x % 4);
   const std::int64_t lane = std::int64_t{blockIdx.x} * kThreads + thread;
-  in += lane * info(I).words_in, out += lane * info(I).words_out;
+  in += lane * info(I).words_in;
+  out += lane * info(I).words_out;
 
   unsigned words[4];
   for (int i = 0; i < 4; ++i) words[i] = ld(in + i);
@@ -66,8 +67,7 @@ __global__ void __launch_bounds__(kThreads) probe_wgmma(const unsigned* in, unsi
 
 // Copies a box for each warp, at coordinates from one box before the tensor to one after it.
 template <Instruction I>
-__global__ void __launch_bounds__(kWarp)
-    probe_box(const __grid_constant__ TensorMap map, const unsigned* in, unsigned* out) {
+__global__ void __launch_bounds__(kWarp) probe_box(const __grid_constant__ TensorMap map, const unsigned* in, unsigned* out) {
   constexpr BoxForm kBox = box_form(I);
   auto* const words = box_memory<unsigned>();
   auto* const barrier = box_memory<Barrier>(kBoxBytes);
@@ -104,12 +104,14 @@ void launch_probe(const ProbeArgs& a, const Launch& l, unsigned warpgroups) {
     std::int64_t extents[kBox.rank], strides[5] = {80};
     int box[kBox.rank];
     for (int d = 0; d < kBox.rank; ++d) {
-      extents[d] = kBox.extent[d], box[d] = kBox.box[d];
+      extents[d] = kBox.extent[d];
+      box[d] = kBox.box[d];
       if (d > 0 && d < 4) strides[d] = strides[d - 1] * extents[d];
     }
-    const TensorMap map = tensor_map<half>(reinterpret_cast<const half*>(a.in), extents, strides, box, static_cast<Swizzle>(kBox.swizzle));
-    launch(probe_box<I>, {.grid = dim3(static_cast<unsigned>(a.count)), .block = dim3(kWarp), .shared_bytes = kBoxBytes + 64}, l.stream,
-           map, a.in, a.out);
+    const TensorMap map =
+        tensor_map<half>(reinterpret_cast<const half*>(a.in), extents, strides, box, static_cast<Swizzle>(kBox.swizzle));
+    launch(probe_box<I>, {.grid = dim3(static_cast<unsigned>(a.count)), .block = dim3(kWarp), .shared_bytes = kBoxBytes + 64},
+           l.stream, map, a.in, a.out);
   }
 }
 

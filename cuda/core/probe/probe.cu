@@ -94,8 +94,8 @@ void launch_probe(const ProbeArgs& a, const Launch& l) {
   const auto blocks = static_cast<unsigned>((a.count + kWarps - 1) / kWarps);
   if constexpr (is_wgmma(I) || is_box(I)) return hopper_probe::launch_probe<I>(a, l, blocks);
   else
-  launch(probe<I>, {.grid = dim3(blocks), .block = dim3(kWarps * kWarp), .shared_bytes = kWarps * kWarpBytes}, l.stream, a.in,
-         a.out, a.count);
+    launch(probe<I>, {.grid = dim3(blocks), .block = dim3(kWarps * kWarp), .shared_bytes = kWarps * kWarpBytes}, l.stream, a.in,
+           a.out, a.count);
 }
 
 template <int... I>

@@ -106,7 +106,8 @@ Plan make_plan(const Matmul& m) {
           "batch offset");
   };
   layout(&plan.w, m.as_it_is ? out : inner, m.as_it_is ? inner : out, m.w, m.batch.w);
-  layout(&plan.x, inner, rows, m.x, m.batch.x), layout(&plan.y, out, rows, m.y, m.batch.y);
+  layout(&plan.x, inner, rows, m.x, m.batch.x);
+  layout(&plan.y, out, rows, m.y, m.batch.y);
 
   cublasLtMatmulPreference_t preference = nullptr;
   check(lt().cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
@@ -191,10 +192,14 @@ int fastest_of(const Plan& plan, const Matmul& m, const Launch& l) {
       check(cudaEventRecord(end, stream), "cudaEventRecord");
       check(cudaEventSynchronize(end), "timing an algorithm");
       check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
-      if (fastest < 0 || ms < least) fastest = static_cast<int>(i), least = ms;
+      if (fastest < 0 || ms < least) {
+        fastest = static_cast<int>(i);
+        least = ms;
+      }
     }
   }
-  cudaEventDestroy(begin), cudaEventDestroy(end);
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
   if (fastest < 0) throw std::runtime_error("cuBLASLt ran none of the algorithms that it proposed");
   return fastest;
 }

@@ -11,8 +11,8 @@
 namespace assay::vendor::cublaslt {
 
 enum class Activation { none, gelu_tanh };  // the library's GELU is the tanh form
-// Its relative error, in units of 2^-24.  Note: cuBLASLt does not document how it computes GELU.  Assumed as in published kernels:
-// z/2 (1 + tanh) with tanh.approx.f32, whose relative error is 2^-11 (PTX ISA).
+// Its relative error, in units of 2^-24.  Note: cuBLASLt does not document how it computes GELU.  Assumed as in published
+// kernels: z/2 (1 + tanh) with tanh.approx.f32, whose relative error is 2^-11 (PTX ISA).
 inline constexpr double kGeluError = 0x1p13;
 
 // y = activation(scale·x·wᵀ + bias), accumulated in f32 (no TF32).  Rows may be padded; their elements must be contiguous.

@@ -24,7 +24,10 @@ cudnnDataType_t type_of(const Tensor& t) { return t.dtype == f16 ? CUDNN_DATA_HA
 
 std::int64_t in_memory(Graph& g, const Tensor& t, bool transposed) {
   Four shape{t.shape[0], t.shape[2], t.shape[1], t.shape[3]}, stride{t.stride[0], t.stride[2], t.stride[1], t.stride[3]};
-  if (transposed) std::swap(shape[2], shape[3]), std::swap(stride[2], stride[3]);
+  if (transposed) {
+    std::swap(shape[2], shape[3]);
+    std::swap(stride[2], stride[3]);
+  }
   return g.tensor(type_of(t), shape, stride, Graph::Kind::memory);
 }
 
@@ -45,7 +48,8 @@ std::int64_t masked(Graph& g, std::int64_t s, const Four& scores, Mask mask, std
   if (mask == Mask::causal_bottom_right && scores[2] != scores[3]) {
     const auto add = g.by_value(CUDNN_DATA_INT32), take = g.by_value(CUDNN_DATA_INT32);
     const auto longer = g.on_chip(CUDNN_DATA_INT32, scores), shifted = g.on_chip(CUDNN_DATA_INT32, scores);
-    ids.push_back(add), ids.push_back(take);
+    ids.push_back(add);
+    ids.push_back(take);
     g.pointwise(CUDNN_POINTWISE_ADD, {row, add}, longer, CUDNN_DATA_INT32);
     g.pointwise(CUDNN_POINTWISE_SUB, {longer, take}, shifted, CUDNN_DATA_INT32);
     row = shifted;

@@ -52,7 +52,8 @@ void Graph::matmul(std::int64_t a, std::int64_t b, std::int64_t c) {
   op.set(CUDNN_ATTR_OPERATION_MATMUL_CDESC, of(c));
   op.set(CUDNN_ATTR_OPERATION_MATMUL_DESC, how);
   op.finalize("operation matmul");
-  inner_.push_back(std::move(how)), operations_.push_back(std::move(op));
+  inner_.push_back(std::move(how));
+  operations_.push_back(std::move(op));
 }
 
 void Graph::reduce(cudnnReduceTensorOp_t operation, std::int64_t x, std::int64_t y) {
@@ -64,7 +65,8 @@ void Graph::reduce(cudnnReduceTensorOp_t operation, std::int64_t x, std::int64_t
   op.set(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, of(y));
   op.set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, how);
   op.finalize("operation reduction");
-  inner_.push_back(std::move(how)), operations_.push_back(std::move(op));
+  inner_.push_back(std::move(how));
+  operations_.push_back(std::move(op));
 }
 
 void Graph::reshape(std::int64_t x, std::int64_t y) {
@@ -87,7 +89,8 @@ void Graph::pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudn
   if (in.t >= 0) op.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, of(in.t));
   op.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, of(y));
   op.finalize("operation pointwise");
-  inner_.push_back(std::move(how)), operations_.push_back(std::move(op));
+  inner_.push_back(std::move(how));
+  operations_.push_back(std::move(op));
 }
 
 std::vector<Plan> Graph::plans(std::size_t most, std::string& why, const Descriptor* described_device) {

@@ -8,8 +8,6 @@ namespace assay::ROOM(embedding, alignment_of_table_alone) {
 
 KERNEL(embedding) = plain_traits<Plain>();
 
-void run(const embedding::Args& a, const Launch& l) {
-  run_packs(a, l, a.table.rows_aligned(16));
-}
+void run(const embedding::Args& a, const Launch& l) { run_packs(a, l, a.table.rows_aligned(16)); }
 
 }  // namespace assay::ROOM(embedding, alignment_of_table_alone)

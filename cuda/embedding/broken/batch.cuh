@@ -31,7 +31,8 @@ __global__ void embedding_batch(const T* table, const std::int32_t* ids, T* y, s
       if (k * kBatchThreads < left) v[k] = ld(from + k * kBatchThreads);
     for (int k = 0; k < kInFlight; ++k)
       if (F::stored(k * kBatchThreads, left)) st(to + k * kBatchThreads, v[k]);
-    from += F::kStep, to += kInFlight * kBatchThreads;
+    from += F::kStep;
+    to += kInFlight * kBatchThreads;
   }
 }
 

@@ -24,7 +24,8 @@ __global__ void missing_barrier(const T* x, const T* w1, const T* b1, const T* w
                                 std::int64_t ffn, std::int64_t x_stride, std::int64_t w1_stride, std::int64_t w2_stride,
                                 std::int64_t y_stride, Plain<T> steps) {
   float* const h = shared_memory<float>();
-  x += blockIdx.x * x_stride, y += blockIdx.x * y_stride;
+  x += blockIdx.x * x_stride;
+  y += blockIdx.x * y_stride;
   for (std::int64_t f = threadIdx.x; f < ffn; f += kThreads) {
     float z = 0;
     for (std::int64_t i = 0; i < hidden; ++i) z = fmaf(to_float(ld(x + i)), to_float(ld(w1 + f * w1_stride + i)), z);

@@ -8,7 +8,8 @@ namespace assay::ROOM(kv_append, one_layout_for_k_and_v) {
 
 kv_append::Args alike(const kv_append::Args& a) {
   kv_append::Args b = a;
-  b.v.stride = a.k.stride, b.v_pool.stride = a.k_pool.stride;
+  b.v.stride = a.k.stride;
+  b.v_pool.stride = a.k_pool.stride;
   return b;
 }
 Legality supports(const kv_append::Args& a) { return extents_fit(alike(a)); }

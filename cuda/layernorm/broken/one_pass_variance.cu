@@ -13,7 +13,8 @@ struct Wrong : Plain<T> {
     float sum = 0, squares = 0;
     for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads) {
       const float v = to_float(ld(x + c));
-      sum += v, squares = fmaf(v, v, squares);
+      sum += v;
+      squares = fmaf(v, v, squares);
     }
     const float mean = S::block_total(sum) / static_cast<float>(cols);
     return {mean, S::block_total(squares) / static_cast<float>(cols) - mean * mean};

@@ -48,7 +48,9 @@ struct Plain {
 
   __device__ static std::int64_t row() { return blockIdx.x; }
   __device__ static void advance(Rows<T>& m, std::int64_t row) {
-    m.x += row * m.x_stride, m.residual += row * m.residual_stride, m.y += row * m.y_stride;
+    m.x += row * m.x_stride;
+    m.residual += row * m.residual_stride;
+    m.y += row * m.y_stride;
   }
   __device__ static bool takes_part(const Rows<T>&) { return true; }
 

@@ -7,7 +7,10 @@ namespace assay::ROOM(layernorm_residual, residual_row_zero) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static void advance(Rows<T>& m, std::int64_t row) { m.x += row * m.x_stride, m.y += row * m.y_stride; }
+  __device__ static void advance(Rows<T>& m, std::int64_t row) {
+    m.x += row * m.x_stride;
+    m.y += row * m.y_stride;
+  }
 };
 KERNEL_FROM(layernorm_residual, plain, Wrong);
 

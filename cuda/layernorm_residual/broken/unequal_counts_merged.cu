@@ -21,7 +21,8 @@ struct Wrong : Plain<T> {
     }
     const int thread = static_cast<int>(threadIdx.x);
     float *const means = shared_memory<float>(), *const squares = means + kPlainThreads;
-    st(means + thread, own), st(squares + thread, m2);
+    st(means + thread, own);
+    st(squares + thread, m2);
     sync_block();
     float count = static_cast<float>(m.cols) / kPlainThreads;
     for (int half = kPlainThreads / 2; half > 0; half /= 2, count *= 2.0f) {

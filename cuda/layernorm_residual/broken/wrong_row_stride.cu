@@ -8,7 +8,9 @@ namespace assay::ROOM(layernorm_residual, wrong_row_stride) {
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static void advance(Rows<T>& m, std::int64_t row) {
-    m.x += row * m.x_stride, m.residual += row * m.cols, m.y += row * m.cols;
+    m.x += row * m.x_stride;
+    m.residual += row * m.cols;
+    m.y += row * m.cols;
   }
 };
 KERNEL_FROM(layernorm_residual, plain, Wrong);

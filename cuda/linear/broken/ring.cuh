@@ -67,7 +67,8 @@ __global__ void __launch_bounds__(kRingThreads, 1)
   const int tiles_n = (out + kRingFeatures - 1) / kRingFeatures, tiles = (tokens + F::kTokens - 1) / F::kTokens * tiles_n;
   const int steps = (hidden + 63) / 64, block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
   for (int s = 0; threadIdx.x == 0 && s < kRingStages; ++s) {
-    barrier_init(full + s, 1), barrier_init(empty + s, F::kTurns ? 1 : 2);
+    barrier_init(full + s, 1);
+    barrier_init(empty + s, F::kTurns ? 1 : 2);
     F::made(s);
   }
   sync_block();

@@ -13,7 +13,8 @@ bool split(const linear::Args& a) { return a.x.shape[1] >= 2 * kPart; }
 std::size_t bytes(const linear::Args& a) { return split(a) ? static_cast<std::size_t>(a.y.size()) * sizeof(float) : 0; }
 constexpr KernelTraits<linear> declared() {
   KernelTraits<linear> traits = plain_traits<Plain>();
-  traits.deterministic = false, traits.workspace_bytes = bytes;
+  traits.deterministic = false;
+  traits.workspace_bytes = bytes;
   return traits;
 }
 KERNEL(linear) = declared();

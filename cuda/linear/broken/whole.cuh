@@ -16,7 +16,9 @@ constexpr KernelTraits<linear> whole_traits() {
           .only_arch = 90,
           .tiles = {tile(Axis::out, hopper_whole::kFeatures), tile(Axis::hidden, hopper_whole::kChannels)},
           .numerics = {.accumulate = f32, .mma_terms = 16},
-          .supports = [](const linear::Args& a) { return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data); }};
+          .supports = [](const linear::Args& a) {
+            return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data);
+          }};
 }
 template <class F>
 void run_whole(const linear::Args& a, const Launch& l) {

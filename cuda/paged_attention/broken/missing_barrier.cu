@@ -17,13 +17,15 @@ struct Wrong : Plain<T> {
     // The second warp hands over what it has.
     float* const handed = shared_memory<float>() + lane_id() * (kPlainChannels + 2);
     if (warp_id()) {
-      st(handed, part.max), st(handed + 1, part.sum);
+      st(handed, part.max);
+      st(handed + 1, part.sum);
       for (int c = 0; c < kPlainChannels; ++c) st(handed + 2 + c, part.o[c]);
       return false;
     }
     const float other = ld(handed), all = fmaxf(part.max, other), base = all == -INFINITY ? 0.0f : all;
     const float mine = expf(part.max - base), theirs = expf(other - base);
-    part.max = all, part.sum = fmaf(part.sum, mine, ld(handed + 1) * theirs);
+    part.max = all;
+    part.sum = fmaf(part.sum, mine, ld(handed + 1) * theirs);
 #pragma unroll
     for (int c = 0; c < kPlainChannels; ++c) part.o[c] = fmaf(part.o[c], mine, ld(handed + 2 + c) * theirs);
     return true;

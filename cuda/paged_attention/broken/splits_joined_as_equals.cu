@@ -11,8 +11,10 @@ struct Wrong : Plain<T> {
   static __device__ bool attend(int end, Part& part, Take&& take) {
     const int middle = (end + 1) / 2;
     Part second;
-    take(0, middle, part), take(middle, end, second);
-    part.max = fmaxf(part.max, second.max), part.sum += second.sum;
+    take(0, middle, part);
+    take(middle, end, second);
+    part.max = fmaxf(part.max, second.max);
+    part.sum += second.sum;
 #pragma unroll
     for (int c = 0; c < kPlainChannels; ++c) part.o[c] += second.o[c];
     return true;

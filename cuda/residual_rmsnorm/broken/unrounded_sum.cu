@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: y is the norm of the sum in f32, as FlashInfer computes it, though sum=rounded asks for the norm of s as it is stored.  In
-// f32 they agree, so f16 and bf16 only.
+// FAULT: y is the norm of the sum in f32, as FlashInfer computes it, where sum=rounded asks for the norm of s as it is stored.
+// In f32 they agree.
 // Caught by: the bound of y, on any random fill with sum=rounded; it reads like sum=f32.
 #include "cuda/residual_rmsnorm/broken/plain.cuh"
 

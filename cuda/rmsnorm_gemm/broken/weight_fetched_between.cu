@@ -19,8 +19,8 @@ __global__ void rmsnorm_gemm_fetch(Operands<T> p) {
 template <class T>
 struct Wrong : PlainDependent<T> {
   static void between(const Operands<T>& p, void* stream) {
-    launch(rmsnorm_gemm_fetch<T>,
-           {.grid = dim3(ceil_div(p.out, kPlainThreads)), .block = dim3(kPlainThreads), .dependent = true}, stream, p);
+    launch(rmsnorm_gemm_fetch<T>, {.grid = dim3(ceil_div(p.out, kPlainThreads)), .block = dim3(kPlainThreads), .dependent = true},
+           stream, p);
   }
 };
 KERNEL_FROM(rmsnorm_gemm, dependent, Wrong, {f16, f32});

@@ -8,8 +8,15 @@ namespace assay::ROOM(rope, output_by_strides_of_input) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  static void along(Side<T>& s) { s.y_batch = s.x_batch, s.y_token = s.x_token, s.y_head = s.x_head; }
-  static void change(Problem<T>& p) { along(p.q), along(p.k); }
+  static void along(Side<T>& s) {
+    s.y_batch = s.x_batch;
+    s.y_token = s.x_token;
+    s.y_head = s.x_head;
+  }
+  static void change(Problem<T>& p) {
+    along(p.q);
+    along(p.k);
+  }
 };
 KERNEL_FROM(rope, plain, Wrong);
 

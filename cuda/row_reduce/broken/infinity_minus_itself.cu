@@ -9,7 +9,8 @@ struct AsItStands : fold::LogSumExp {
   __device__ void join(const AsItStands& other) { fold::LogSumExp::join(other); }
   __device__ AsItStands of_lane(int delta) const {
     AsItStands from;
-    from.max = shuffle_down(max, delta), from.sum = shuffle_down(sum, delta);
+    from.max = shuffle_down(max, delta);
+    from.sum = shuffle_down(sum, delta);
     return from;
   }
   __device__ float result() const { return max + logf(sum * expf(max - max)); }

@@ -9,7 +9,7 @@
 namespace assay::ASSAY_FLAVOUR::row_reduce_room {
 
 inline constexpr int kPartThreads = 64, kJoinThreads = 32;
-inline constexpr std::int64_t kPart = 256;       // columns
+inline constexpr std::int64_t kPart = 256;      // columns
 inline constexpr std::size_t kResultBytes = 8;  // size of the largest fold
 
 // Every step as it should be.

@@ -20,8 +20,10 @@ __global__ void step(Step what, float* gate, const float* up, float* y, float* c
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kPlainThreads + threadIdx.x;
   if (i >= n) return;
   float* const g = gate + i / cols * gate_stride + i % cols;
-  if (what == Step::activate) st(copy + i, ld(g)), st(g, silu(ld(g)));
-  else if (what == Step::multiply) st(y + i / cols * y_stride + i % cols, ld(g) * ld(up + i / cols * up_stride + i % cols));
+  if (what == Step::activate) {
+    st(copy + i, ld(g));
+    st(g, silu(ld(g)));
+  } else if (what == Step::multiply) st(y + i / cols * y_stride + i % cols, ld(g) * ld(up + i / cols * up_stride + i % cols));
   else st(g, ld(copy + i));
 }
 

@@ -20,8 +20,10 @@ struct Online : Plain<T> {
     float max = -INFINITY, sum = 0;
     for (std::int64_t c = lane; c < cols; c += S::kLanes) {
       const float v = S::at(x, c, cols);
-      if (v > max) sum = sum * power(max, v) + power(v, v), max = v;
-      else if (!(v == -INFINITY)) sum += power(v, max);
+      if (v > max) {
+        sum = sum * power(max, v) + power(v, v);
+        max = v;
+      } else if (!(v == -INFINITY)) sum += power(v, max);
     }
     const float of_row = S::group_max(max);
     return {of_row, S::group_sum(max == of_row ? sum : sum * power(max, of_row))};

@@ -11,12 +11,11 @@ struct Wrong final : Hopper {
   using Hopper::Hopper;
   void add_residual() override {
     if (!llama) return Hopper::add_residual();
-    steps(KERNEL_OF(residual_rmsnorm, block_row),
-          {.x = matrix(a.x, tokens),
-           .residual = matrix(a.attn, tokens),
-           .gamma = a.gamma2,
-           .y = matrix(a.norm2, tokens),
-           .s = matrix(a.h, tokens)});
+    steps(KERNEL_OF(residual_rmsnorm, block_row), {.x = matrix(a.x, tokens),
+                                                   .residual = matrix(a.attn, tokens),
+                                                   .gamma = a.gamma2,
+                                                   .y = matrix(a.norm2, tokens),
+                                                   .s = matrix(a.h, tokens)});
   }
 };
 KERNEL_FROM(transformer_layer, hopper, Wrong);

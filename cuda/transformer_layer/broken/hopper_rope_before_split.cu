@@ -10,7 +10,8 @@ struct Wrong final : Hopper {
   using Hopper::Hopper;
   void turn() override {
     if (!a.rotates()) return;
-    turn_all(a.q0, a.q), turn_all(a.k0, a.k);
+    turn_all(a.q0, a.q);
+    turn_all(a.k0, a.k);
   }
 
  private:

@@ -12,7 +12,8 @@ struct Wrong final : Layer {
     const Tensor n = steps.room(a.x.dtype, {tokens, a.x.shape[2]});
     norm(a.x, a.gamma1, a.beta1, n);
     linear_into(n, a.wq, a.bq, a.rotates() ? a.q0 : a.q, features(a.wq));
-    linear_into(n, a.wk, a.dialect == transformer_layer::Dialect::gpt2 ? Tensor{} : a.bk, a.rotates() ? a.k0 : a.k, features(a.wk));
+    linear_into(n, a.wk, a.dialect == transformer_layer::Dialect::gpt2 ? Tensor{} : a.bk, a.rotates() ? a.k0 : a.k,
+                features(a.wk));
     linear_into(n, a.wv, a.bv, a.v, features(a.wv));
   }
 };

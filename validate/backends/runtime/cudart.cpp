@@ -164,7 +164,10 @@ int __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, voi
   if (state().configurations.empty()) return kInvalidConfiguration;
   const Configuration c = state().configurations.back();
   state().configurations.pop_back();
-  *grid = c.grid, *block = c.block, *shared = c.shared, *static_cast<void**>(stream) = c.stream;
+  *grid = c.grid;
+  *block = c.block;
+  *shared = c.shared;
+  *static_cast<void**>(stream) = c.stream;
   return kSuccess;
 }
 int __cudaGetKernel(const void** kernel, const void* function) {
@@ -244,7 +247,8 @@ static int encode_tiled(void* map, unsigned type, unsigned rank, const void* dat
   std::int64_t of_extents[5] = {}, bytes[5] = {};
   int of_box[5] = {};
   for (unsigned d = 0; d < rank; ++d) {
-    of_extents[d] = static_cast<std::int64_t>(extents[d]), of_box[d] = static_cast<int>(box[d]);
+    of_extents[d] = static_cast<std::int64_t>(extents[d]);
+    of_box[d] = static_cast<int>(box[d]);
     if (d + 1 < rank) bytes[d] = static_cast<std::int64_t>(strides[d]);
   }
   const simt::device::TensorMap made =

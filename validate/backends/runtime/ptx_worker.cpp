@@ -23,7 +23,10 @@ int print_kernels(std::string_view kernel) {
   bool found = kernel.empty();
   for (const cudart::RegisteredModule& m : cudart::modules()) {
     if (kernel.empty() && m.name.starts_with(fmt::format("{}/", op))) fmt::print("{}\n", m.name);
-    if (!kernel.empty() && m.name == fmt::format("{}/{}.ptx", op, kernel)) fmt::print("{}", m.text), found = true;
+    if (!kernel.empty() && m.name == fmt::format("{}/{}.ptx", op, kernel)) {
+      fmt::print("{}", m.text);
+      found = true;
+    }
   }
   if (!found) fmt::print(stderr, "'{}' is no kernel of this program\n", kernel);
   return found ? kAllPassed : kBadInput;

@@ -17,7 +17,10 @@ struct BesideOurs {
       return std::vector<Kernel>(kernels().begin(), kernels().end());
     }();
     std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
-    for (Kernel k : theirs) k.loaded = &loaded, all.push_back(k);
+    for (Kernel k : theirs) {
+      k.loaded = &loaded;
+      all.push_back(k);
+    }
     use_kernels(std::move(all));
   }
   ~BesideOurs() { use_kernels({}); }
@@ -63,7 +66,8 @@ TEST_CASE("bench --plugin: its kernels are timed among ours, in processes of the
   const BesideOurs beside;
   test::PretendedClock machine;
   BenchFlags flags;
-  flags.plugin = "./hostile.so", flags.processes = 2;
+  flags.plugin = "./hostile.so";
+  flags.processes = 2;
   flags.selection.kernels = {"warp_row", "sound", "uses_workspace", "returns_an_error", "takes_nothing"};
   flags.selection.no_vendor = true;  // which a build for a GPU would time beside these
   const auto [sound, asked, of, shown] = timed_beside(machine, flags);
@@ -121,7 +125,8 @@ class PowerLimited final : public test::PretendedClock {
     for (TimedRounds rounds(seconds); rounds.next(now_s_);)
       for (auto& of_kernel : us) {
         const double launch_us = worked_s_ < 0.07 ? 2210 : 2540;
-        worked_s_ += 1e-6 * launch_us, now_s_ += 1e-6 * launch_us;
+        worked_s_ += 1e-6 * launch_us;
+        now_s_ += 1e-6 * launch_us;
         if (rounds.counts()) of_kernel.push_back(launch_us);
       }
     return us;
@@ -137,7 +142,8 @@ TEST_CASE("bench --plugin: its processes time a GPU as warm as ours find it") {
   const BesideOurs beside;
   PowerLimited machine;
   BenchFlags flags;
-  flags.plugin = "./hostile.so", flags.processes = 2;
+  flags.plugin = "./hostile.so";
+  flags.processes = 2;
   flags.selection.kernels = {"warp_row", "naive", "sound"};
   flags.selection.no_vendor = true;  // which a build for a GPU would time beside these
   const auto rows = timed_beside(machine, flags);
@@ -180,7 +186,8 @@ TEST_CASE("bench --plugin: a wrong output is told, and rows have the plugin's op
   const BesideOurs beside;
   test::PretendedClock machine;
   BenchFlags flags;
-  flags.plugin = "./hostile.so", flags.selection.kernels = {"sound"};
+  flags.plugin = "./hostile.so";
+  flags.selection.kernels = {"sound"};
   machine.computes = false;
   CHECK_FALSE(timed_beside(machine, flags).sound);
   machine.computes = true;

@@ -48,7 +48,8 @@ TEST_CASE("bench: rates, shares and ratios of a row") {
 TEST_CASE("bench: a row records DRAM bytes and functions; failing counters only leave out the bytes") {
   PretendedClock machine;
   BenchFlags flags;
-  flags.processes = 2, flags.dram = true;
+  flags.processes = 2;
+  flags.dram = true;
   const std::string line = "layernorm_residual f16 rows=9 cols=72 seed=1";
   const BenchRows o = timed(machine, line, flags, {.copy = 1e15, .matrix = {}});
   CHECK(o.sound);
@@ -69,14 +70,16 @@ TEST_CASE("bench: a row records DRAM bytes and functions; failing counters only 
   REQUIRE(without.records.size() == 4);
   CHECK_FALSE(without.of("naive").contains("dram"));
   CHECK(without.of("naive").at("time_us").at("median") == 20);
-  flags.dram = false, machine.why_no_dram.clear();
+  flags.dram = false;
+  machine.why_no_dram.clear();
   CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
 }
 
 TEST_CASE("bench --copy: a copy of as many bytes takes turns with the kernels, and each kernel's ratio is to it") {
   PretendedClock machine;
   BenchFlags flags;
-  flags.processes = 2, flags.copy = true;
+  flags.processes = 2;
+  flags.copy = true;
   const std::string line = "layernorm_residual f32 rows=180 cols=1000 seed=1";
   const Ceilings by_memory{.copy = 1e9, .matrix = {}};
   const BenchRows o = timed(machine, line, flags, by_memory);
@@ -117,7 +120,8 @@ TEST_CASE("bench --copy: a copy of as many bytes takes turns with the kernels, a
 TEST_CASE("bench --copy: without memory for the copy the kernels are timed without it") {
   PretendedClock machine;
   BenchFlags flags;
-  flags.processes = 1, flags.copy = true;
+  flags.processes = 1;
+  flags.copy = true;
   const auto copied = [&] {
     const BenchRows o = timed(machine, "layernorm_residual f32 rows=90 cols=1000 seed=1", flags, {.copy = 1e9, .matrix = {}});
     CHECK(o.sound);
@@ -154,7 +158,8 @@ done
   TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {"naive"}};
   const SharedMemory inputs(4096);
   CHECK(timer.time(order, inputs, {}).at(0).copy_us.empty());
-  order.copy_bytes = 4096, order.l2 = L2::clean;
+  order.copy_bytes = 4096;
+  order.l2 = L2::clean;
   CHECK(timer.time(order, inputs, {}).at(0).copy_us == std::vector<double>{3, 5});
 }
 
@@ -227,7 +232,8 @@ TEST_CASE("bench --ab: a build against itself is SAME, a slower build is SLOWER"
   for (const double percent : {0.0, 3.0, 5.0, 10.0}) {
     PretendedClock machine;
     BothSides both(machine, shape, {}, 1 + percent / 100);
-    both.now.records(), both.base.records();
+    both.now.records();
+    both.base.records();
     const RecordFile base = read_records(both.base.file), now = read_records(both.now.file);
     const Difference d = difference(base, now, {});
     REQUIRE(d.times.size() == 4);
@@ -316,7 +322,8 @@ TEST_CASE("bench: the ceiling with the longer time is the limit; without a matri
 TEST_CASE("bench: --baseline none times only the kernels that are asked for") {
   PretendedClock machine;
   BenchFlags flags;
-  flags.baseline = "none", flags.selection.kernels = {"naive"};
+  flags.baseline = "none";
+  flags.selection.kernels = {"naive"};
   const BenchRows rows = timed(machine, "linear f32 tokens=5 hidden=64 out=9 seed=1", flags, {.copy = 1e9, .matrix = {}});
   REQUIRE(rows.records.size() == 1);
   CHECK(rows.of("naive").at("speedups").empty());
@@ -348,7 +355,8 @@ TEST_CASE("bench: a kernel is too slow above 50 times the fastest and above 20 m
   PretendedClock machine;
   machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
   const auto of_slow = [&](double fastest_s, double slow_s) {
-    machine.launch_s = fastest_s, machine.slow_s = slow_s;
+    machine.launch_s = fastest_s;
+    machine.slow_s = slow_s;
     return timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", {}, {.copy = 1e9, .matrix = {}}).of("naive");
   };
   CHECK(of_slow(20e-6, 19e-3).at("record") == "bench");

@@ -51,14 +51,18 @@ TEST_CASE("warp_row and block_row move the formula's bytes, in three orders of t
           if (name_of_kernel == std::string_view("warp_row") && s.cols * size_of(dtype) > 8192)
             continue;  // more than a warp holds
           Case c{.op = "layernorm_residual", .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
-          c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
+          c.dims[Axis::rows] = s.rows;
+          c.dims[Axis::cols] = s.cols;
           Cost cost;
           const auto counts = counted(*find_kernel("layernorm_residual", name_of_kernel), c, order, cost);
           INFO(name_of_kernel << " " << name(dtype) << " " << s.rows << "x" << s.cols);
           const auto matrix = static_cast<std::uint64_t>(s.rows * s.cols * size_of(dtype));
           const auto vector = static_cast<std::uint64_t>(s.cols * size_of(dtype));
           std::uint64_t read = 0, written = 0;
-          for (const auto& [tensor, n] : counts) read += n.unique_read_bytes, written += n.unique_written_bytes;
+          for (const auto& [tensor, n] : counts) {
+            read += n.unique_read_bytes;
+            written += n.unique_written_bytes;
+          }
           CHECK(static_cast<double>(read) == cost.bytes_read);
           CHECK(static_cast<double>(written) == cost.bytes_written);
           // Each matrix is moved once, each vector once per row.
@@ -84,14 +88,16 @@ TEST_CASE("norms read each byte of x and residual once and write each of s and y
           for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::shuffle}) {
             if (name_of_kernel[0] == 'w' && s.cols > 2048) continue;
             Case c{.op = op, .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
-            c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
+            c.dims[Axis::rows] = s.rows;
+            c.dims[Axis::cols] = s.cols;
             Cost cost;
             const auto counts = counted(*find_kernel(op, name_of_kernel), c, order, cost);
             INFO(op << "/" << name_of_kernel << " " << name(dtype) << " " << s.rows << "x" << s.cols);
             const auto matrix = static_cast<std::uint64_t>(s.rows * s.cols * size_of(dtype));
             std::uint64_t read = 0, written = 0;
             for (const auto& [tensor, n] : counts) {
-              read += n.unique_read_bytes, written += n.unique_written_bytes;
+              read += n.unique_read_bytes;
+              written += n.unique_written_bytes;
               const bool vector = tensor == "gamma" || tensor == "beta", output = tensor == "s" || tensor == "y";
               CHECK(n.written_bytes == (output ? matrix : 0));
               CHECK(n.read_bytes == (output ? 0 : matrix));  // vectors are read once per row
@@ -108,7 +114,8 @@ TEST_CASE("softmax moves each byte once if a row fits in registers", "[traffic]"
       for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{131, 261}, Shape{5, 2048}})
         for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::shuffle}) {
           Case c{.op = "softmax", .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
-          c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
+          c.dims[Axis::rows] = s.rows;
+          c.dims[Axis::cols] = s.cols;
           Cost cost;
           const auto counts = counted(*find_kernel("softmax", name_of_kernel), c, order, cost);
           INFO(name_of_kernel << " " << name(dtype) << " " << s.rows << "x" << s.cols);
@@ -124,7 +131,9 @@ TEST_CASE("attention_scores/mma_tiled writes only P, in whole sectors, and reads
       for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::shuffle}) {
         Case c{.op = "attention_scores", .dtype = f16, .seed = 3, .source = {}, .reduced = {}};
         c.dims[Axis::batch] = c.dims[Axis::heads] = c.dims[Axis::kv_heads] = 1;
-        c.dims[Axis::seq_q] = queries, c.dims[Axis::seq_k] = 208, c.dims[Axis::head_dim] = 64;
+        c.dims[Axis::seq_q] = queries;
+        c.dims[Axis::seq_k] = 208;
+        c.dims[Axis::head_dim] = 64;
         if (causal) c.attributes["mask"] = 1;
         Cost cost;
         const Kernel& kernel = *find_kernel("attention_scores", "mma_tiled");
@@ -154,8 +163,12 @@ TEST_CASE("attention_forward/mma_tiled reads Q once, K and V once per block that
       for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle}) {
         const bool causal = mask[0] == 'c', top_left = std::string_view(mask) == "causal_top_left";
         Case c{.op = "attention_forward", .dtype = f16, .seed = 3, .source = {}, .reduced = {}};
-        c.dims[Axis::batch] = 2, c.dims[Axis::heads] = z.heads, c.dims[Axis::kv_heads] = z.kv_heads;
-        c.dims[Axis::seq_q] = z.queries, c.dims[Axis::seq_k] = z.keys, c.dims[Axis::head_dim] = z.dim;
+        c.dims[Axis::batch] = 2;
+        c.dims[Axis::heads] = z.heads;
+        c.dims[Axis::kv_heads] = z.kv_heads;
+        c.dims[Axis::seq_q] = z.queries;
+        c.dims[Axis::seq_k] = z.keys;
+        c.dims[Axis::head_dim] = z.dim;
         if (causal) c.attributes["mask"] = top_left ? 2 : 1;
         Cost cost;
         const auto counts = counted(*find_kernel("attention_forward", "mma_tiled"), c, order, cost);

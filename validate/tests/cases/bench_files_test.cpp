@@ -61,7 +61,8 @@ struct Folder {
 
 BenchFlags flags_of(const std::string& suite, const fs::path& datasets = ASSAY_DATASETS_DIR) {
   BenchFlags flags;
-  flags.suite = suite, flags.selection.datasets = datasets;
+  flags.suite = suite;
+  flags.selection.datasets = datasets;
   return flags;
 }
 

@@ -111,9 +111,11 @@ TEST_CASE("case: whatever is wrong is said in one sentence") {
 
 TEST_CASE("case: elements do not overflow, and an empty axis hides no other") {
   Case c;
-  c.dims[Axis::rows] = 0, c.dims[Axis::cols] = 5;
+  c.dims[Axis::rows] = 0;
+  c.dims[Axis::cols] = 5;
   CHECK(elements(c, layernorm()) == 0);
-  c.dims[Axis::rows] = kMostExtent, c.dims[Axis::cols] = 64;
+  c.dims[Axis::rows] = kMostExtent;
+  c.dims[Axis::cols] = 64;
   CHECK(elements(c, layernorm()) == kMostElements);
   c.dims[Axis::cols] = kMostExtent;
   CHECK(elements(c, layernorm()) == kMostElements + 1);

@@ -143,8 +143,10 @@ TEST_CASE("suite: edges hold the catalogue within their budget") {
   std::set<std::int64_t> rows, cols;
   std::set<double> epsilons;
   for (const Case& c : list) {
-    fills.insert(c.fill), layouts.insert(c.layout);
-    rows.insert(c.dims[Axis::rows]), cols.insert(c.dims[Axis::cols]);
+    fills.insert(c.fill);
+    layouts.insert(c.layout);
+    rows.insert(c.dims[Axis::rows]);
+    cols.insert(c.dims[Axis::cols]);
     if (const auto it = c.attributes.find("epsilon"); it != c.attributes.end()) epsilons.insert(it->second);
   }
   for (const auto name : fill_names(layernorm())) {
@@ -211,9 +213,11 @@ TEST_CASE("suite: random gives the asked-for number of cases, bounded, of every 
   int odd = 0, long_rows = 0, many_rows = 0;
   for (const Case& c : list) {
     CHECK(elements(c, layernorm()) <= 200000);
-    fills.insert(c.fill), layouts.insert(c.layout);
+    fills.insert(c.fill);
+    layouts.insert(c.layout);
     odd += c.dims[Axis::cols] % 2 == 1;
-    long_rows += c.dims[Axis::cols] > 2048, many_rows += c.dims[Axis::rows] > 1024;
+    long_rows += c.dims[Axis::cols] > 2048;
+    many_rows += c.dims[Axis::rows] > 1024;
   }
   CHECK(fills.size() >= 19);
   CHECK(layouts.size() == kLayouts.size() - 3);  // all but those of which groups alone have cases: twins, alone, far

@@ -74,7 +74,8 @@ std::uint64_t hash_of(const char* text) {
 int add_module(dl_phdr_info* info, size_t, void*) {
   if (module_count == 64) return 1;
   Module& m = modules[module_count++];
-  m.base = info->dlpi_addr, m.end = 0;
+  m.base = info->dlpi_addr;
+  m.end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i)
     if (info->dlpi_phdr[i].p_type == PT_LOAD) {
       const std::uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;

@@ -95,11 +95,17 @@ int main(int argc, char** argv) {
       for (const fs::directory_entry& e : fs::recursive_directory_iterator(word))
         if (e.is_regular_file()) corpus.push_back(read(e.path()));
     } else if (fs::is_regular_file(word)) corpus.push_back(read(word));
-    else return std::fprintf(stderr, "%s: '%s' is no flag, file or folder\n", argv[0], argv[i]), 2;
+    else {
+      std::fprintf(stderr, "%s: '%s' is no flag, file or folder\n", argv[0], argv[i]);
+      return 2;
+    }
   }
   for (const int number : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS}) ::signal(number, on_signal);
   for (const std::string& input : corpus) try_it(input);
-  if (corpus.empty()) return std::fprintf(stderr, "%s: no inputs\n", argv[0]), 2;
+  if (corpus.empty()) {
+    std::fprintf(stderr, "%s: no inputs\n", argv[0]);
+    return 2;
+  }
 
   Random random(seed);
   std::uint64_t tried = corpus.size();

@@ -19,7 +19,11 @@ void as_reply(const std::string& text) {
   const std::string sent = to_text(reply);
   require(to_text(reply_from(sent)) == sent, "a reply arrives as it was sent");
   Record r;
-  r.c.op = "op", r.kernel = "kernel", r.reason = reply.message, r.seconds = reply.seconds, r.traffic = reply.traffic;
+  r.c.op = "op";
+  r.kernel = "kernel";
+  r.reason = reply.message;
+  r.seconds = reply.seconds;
+  r.traffic = reply.traffic;
   r.repro = "op/kernel f32 rows=1 seed=0";
   const std::string line = to_json(r);
   require(line.find('\n') == line.npos, "a record is one line");

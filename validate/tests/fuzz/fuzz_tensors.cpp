@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of tensors, .safetensors or .npz, and as a member of an .npz.  Of what is taken, every tensor lies in the file
-// or in memory of its own, and is written and read again as it was.
+// Any bytes as a file of tensors, .safetensors or .npz, and as a member of an .npz.  Of what is taken, every tensor lies in the
+// file or in memory of its own, and is written and read again as it was.
 #include <deque>
 #include <numeric>
 #include <string>
@@ -18,7 +18,8 @@ void require_sound(const TensorFile& file) {
   for (const FileTensor& t : file.tensors) {
     for (const std::byte b : t.data) sum += std::to_integer<unsigned>(b);  // touches each, for the sanitizers
     if (t.known)
-      require(bytes_of(t.shape, size_of(*t.known)) == static_cast<std::int64_t>(t.data.size()), "a tensor has the bytes of its shape");
+      require(bytes_of(t.shape, size_of(*t.known)) == static_cast<std::int64_t>(t.data.size()),
+              "a tensor has the bytes of its shape");
   }
   require(sum < ~0u, "fewer bytes than that");
 }

@@ -17,7 +17,9 @@ __global__ void answer_rows(const T* x, const T* residual, const T* gamma, const
                             double epsilon) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
-  x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
+  x += row * x_stride;
+  residual += row * residual_stride;
+  y += row * y_stride;
   const auto value = [](const T* p) { return static_cast<double>(to_float(ld(p))); };
   double mean = 0, variance = 0;
   for (std::int64_t c = 0; c < cols; ++c) mean += value(x + c) / static_cast<double>(cols);

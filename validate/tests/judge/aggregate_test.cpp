@@ -18,8 +18,14 @@ const Hooks kSums{.only_sums = true};
 TEST_CASE("aggregate: a bias that is lost in a stored product is no fault if the kernel declares to store", "[tiers]") {
   const Op& op = *find_op("linear");
   Case c;
-  c.op = "linear", c.dtype = bf16, c.fill = "one_outlier", c.seed = 2220605889, c.attributes["bias"] = 1;
-  c.dims[Axis::tokens] = 222, c.dims[Axis::hidden] = 1, c.dims[Axis::out] = 11;
+  c.op = "linear";
+  c.dtype = bf16;
+  c.fill = "one_outlier";
+  c.seed = 2220605889;
+  c.attributes["bias"] = 1;
+  c.dims[Axis::tokens] = 222;
+  c.dims[Axis::hidden] = 1;
+  c.dims[Axis::out] = 11;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
   CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
@@ -31,8 +37,14 @@ TEST_CASE("aggregate: a bias that is lost in a stored product is no fault if the
 TEST_CASE("aggregate: a bias that is rounded alike in every row is no fault if the sum is as precise as the output", "[tiers]") {
   const Op& op = *find_op("linear");
   Case c;
-  c.op = "linear", c.dtype = f32, c.fill = "one_outlier", c.seed = 2601400692, c.attributes["bias"] = 1;
-  c.dims[Axis::tokens] = 193, c.dims[Axis::hidden] = 1, c.dims[Axis::out] = 119;
+  c.op = "linear";
+  c.dtype = f32;
+  c.fill = "one_outlier";
+  c.seed = 2601400692;
+  c.attributes["bias"] = 1;
+  c.dims[Axis::tokens] = 193;
+  c.dims[Axis::hidden] = 1;
+  c.dims[Axis::out] = 119;
   const test::Played p(op, c);
   CHECK(aggregate(*p.problem, op.hooks, {}, p.first).within());
   CHECK_FALSE(aggregate(*p.problem, kSums, {}, p.first).within());
@@ -43,8 +55,13 @@ TEST_CASE("aggregate: a bias that is rounded alike in every row is no fault if t
 TEST_CASE("aggregate: a norm's outliers take few values, so their roundings repeat if they are stored", "[tiers]") {
   const Op& op = *find_op("rmsnorm_gemm");
   Case c;
-  c.op = "rmsnorm_gemm", c.dtype = f16, c.fill = "one_outlier", c.seed = 5844120;
-  c.dims[Axis::tokens] = 150, c.dims[Axis::hidden] = 5, c.dims[Axis::out] = 1;
+  c.op = "rmsnorm_gemm";
+  c.dtype = f16;
+  c.fill = "one_outlier";
+  c.seed = 5844120;
+  c.dims[Axis::tokens] = 150;
+  c.dims[Axis::hidden] = 5;
+  c.dims[Axis::out] = 1;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
   CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
@@ -56,9 +73,13 @@ TEST_CASE("aggregate: a norm's outliers take few values, so their roundings repe
 TEST_CASE("aggregate: a stored product of one pair takes few values, so its roundings repeat", "[tiers]") {
   const Op& op = *find_op("attention_scores");
   Case c;
-  c.op = "attention_scores", c.dtype = f16, c.fill = "normal", c.seed = 591073473;
+  c.op = "attention_scores";
+  c.dtype = f16;
+  c.fill = "normal";
+  c.seed = 591073473;
   c.dims[Axis::batch] = c.dims[Axis::heads] = c.dims[Axis::kv_heads] = c.dims[Axis::head_dim] = 1;
-  c.dims[Axis::seq_q] = 65537, c.dims[Axis::seq_k] = 2;
+  c.dims[Axis::seq_q] = 65537;
+  c.dims[Axis::seq_k] = 2;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
   CHECK(aggregate(*p.problem, op.hooks, stores, p.first, 0, 1).within());

@@ -68,9 +68,13 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
   // Adds what only library kernels declare, which a build for the CPU does not have.
   for (std::size_t i = 0, declared = kinds.size(); i < declared; ++i) {
     Numerics n = kinds[i];
-    if (n.stores_intermediate && !n.stores_every_step) n.stores_every_step = true, kinds.push_back(n);
-    else if (op.name == "attention_backward" && n.narrow_probabilities && !n.scaled_gradients)
-      n.scaled_gradients = true, kinds.push_back(n);
+    if (n.stores_intermediate && !n.stores_every_step) {
+      n.stores_every_step = true;
+      kinds.push_back(n);
+    } else if (op.name == "attention_backward" && n.narrow_probabilities && !n.scaled_gradients) {
+      n.scaled_gradients = true;
+      kinds.push_back(n);
+    }
   }
   return kinds;
 }
@@ -147,8 +151,14 @@ TEST_CASE("a bound is finite, at least 0 (that of a copy), and grows with the ch
 // The weights of two keys are a factor of e^40 apart.  f64 loses the smaller one, but scores that err by more may make it larger.
 TEST_CASE("bound: attention with stored scores that err by tens allows the other key's value", "[bound]") {
   AttentionMagnitudes m{.keys = 2, .dim = 64, .scale = 1, .storage = bf16, .lse = 30000, .score_max = 30000, .score_abs = 30000};
-  m.products_abs = 31000, m.products_sq = 2e7, m.p_sq = 1, m.o = 1, m.pv_abs = 1, m.pv_sq = 1,
-  m.spread = attention_spread(1, 1, 2), m.v_abs = 2;
+  m.products_abs = 31000;
+  m.products_sq = 2e7;
+  m.p_sq = 1;
+  m.o = 1;
+  m.pv_abs = 1;
+  m.pv_sq = 1;
+  m.spread = attention_spread(1, 1, 2);
+  m.v_abs = 2;
   const Numerics stored{.stores_intermediate = true}, held{};
   for (const Errors errors : {Errors::independent, Errors::coherent}) {
     const double bound = attention_output_bound(stored, errors, m, bf16);

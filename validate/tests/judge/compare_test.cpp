@@ -50,7 +50,10 @@ TEST_CASE("compare: a zero needs the sign of the golden where the bound is 0, an
 
 TEST_CASE("compare: the largest absolute error is that of all finite elements, right or wrong") {
   OwnedTensor t(f32, {4});
-  t.set(0, 1.25), t.set(1, -3), t.set(2, kInf), t.set(3, -kInf);
+  t.set(0, 1.25);
+  t.set(1, -3);
+  t.set(2, kInf);
+  t.set(3, -kInf);
   const FixedProblem problem({1, -2.5, kInf, 7}, 0.3);
   CHECK(compare(problem, {}, 0, t.get(), false).error == 0.5);
   t.set(1, -2.5);
@@ -179,7 +182,8 @@ TEST_CASE("compare: the worst element has the largest margin; the first on a tie
   CHECK(c.worst == 17000);
   CHECK(c.margin == 1);
   CHECK(c.wrong == 0);
-  t.set(16000, kNan), t.set(9500, kNan);
+  t.set(16000, kNan);
+  t.set(9500, kNan);
   c = compare(FixedProblem(golden, bounds), {}, 0, t.get(), false);
   CHECK(c.worst == 9500);
   CHECK(c.wrong == 2);
@@ -189,7 +193,8 @@ TEST_CASE("compare: elements are the same if their bits are equal, except for th
   for (const DType dtype : {f16, bf16, f32}) {
     OwnedTensor a(dtype, {3, 5}, 8), b(dtype, {3, 5}, 11, std::byte{0x5a});
     const std::vector<double> values{1, -2, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
-    a.set(values), b.set(values);
+    a.set(values);
+    b.set(values);
     CHECK(same_elements(a.get(), b.get()));
     for (std::int64_t i = 0; i < 15; ++i) {
       b.set(i, 99);
@@ -248,7 +253,8 @@ TEST_CASE("compare: one byte written between two rows is found") {
   cube.set(std::vector<double>(30, 1.0));
   CHECK(gaps_intact(cube.get(), cube.bytes().size(), garbage));
   Tensor swapped = cube.get();  // the same bytes as [3, 2, 5], whose first axis lies inside the second
-  std::swap(swapped.shape[0], swapped.shape[1]), std::swap(swapped.stride[0], swapped.stride[1]);
+  std::swap(swapped.shape[0], swapped.shape[1]);
+  std::swap(swapped.stride[0], swapped.stride[1]);
   CHECK(gaps_intact(swapped, cube.bytes().size(), garbage));
   cube.bytes()[3 * 7 * 4 - 1] = std::byte{0};  // between the two matrices
   CHECK_FALSE(gaps_intact(cube.get(), cube.bytes().size(), garbage));

@@ -11,7 +11,9 @@ namespace {
 
 Kernel kernel(const Numerics& numerics) {
   Kernel k;
-  k.op = "softmax", k.name = "mine", k.numerics = numerics;
+  k.op = "softmax";
+  k.name = "mine";
+  k.numerics = numerics;
   return k;
 }
 
@@ -19,7 +21,9 @@ Record passed(DType dtype, double margin, std::optional<double> rms_ratio = {}) 
   Record r;
   r.verdict = Verdict::passed;
   r.c.dtype = dtype;
-  r.compared = 1, r.margin = margin, r.rms_ratio = rms_ratio;
+  r.compared = 1;
+  r.margin = margin;
+  r.rms_ratio = rms_ratio;
   return r;
 }
 
@@ -27,7 +31,10 @@ Record passed(DType dtype, double margin, std::optional<double> rms_ratio = {}) 
 
 TEST_CASE("declared: words that no case needs are told, with what fits without them", "[declared]") {
   Numerics n;
-  n.accumulate = f16, n.narrow_probabilities = true, n.flushes_subnormals = true, n.function_error = 2;
+  n.accumulate = f16;
+  n.narrow_probabilities = true;
+  n.flushes_subnormals = true;
+  n.function_error = 2;
   const Kernel k = kernel(n);
   Declared all;
   for (int i = 0; i < 40; ++i)

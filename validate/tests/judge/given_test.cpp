@@ -16,7 +16,9 @@ using test::filled, test::holds, test::why_not;
 // A case of the op with small extents.
 Case small_case(const Op& op, DType dtype) {
   Case c;
-  c.op = op.name, c.dtype = dtype, c.seed = 5;
+  c.op = op.name;
+  c.dtype = dtype;
+  c.seed = 5;
   for (const AxisUse& use : op.axes) c.dims[use.axis] = use.axis == Axis::head_dim ? 8 : use.axis == Axis::pages ? 4 : 2;
   return c;
 }
@@ -175,15 +177,25 @@ TEST_CASE("given: shapes, dtypes and names that are not the contract's are refus
   refused([](TensorFile& f) { f.tensors[0].shape = {16}; }, "'x' has the shape [16], and [rows, cols] was expected");
   refused([](TensorFile& f) { f.tensors[0].shape = {4, 4}; }, "'gamma' has cols=8, and 'x' has cols=4");
   refused([](TensorFile& f) { f.tensors[0].shape = {16, 0}; }, "has cols=");
-  refused([](TensorFile& f) { f.tensors[1].known = f16, f.tensors[1].dtype = "F16"; },
-          "'gamma' has the dtype f16, and f32 as of x was expected");
+  refused(
+      [](TensorFile& f) {
+        f.tensors[1].known = f16;
+        f.tensors[1].dtype = "F16";
+      },
+      "'gamma' has the dtype f16, and f32 as of x was expected");
   refused([](TensorFile& f) { f.tensors[0].known = i32; }, "'x' has the dtype i32, and f16, bf16 or f32 was expected");
-  refused([](TensorFile& f) { f.tensors[0].known.reset(), f.tensors[0].dtype = "U8"; }, "'x' has the dtype U8");
+  refused(
+      [](TensorFile& f) {
+        f.tensors[0].known.reset();
+        f.tensors[0].dtype = "U8";
+      },
+      "'x' has the dtype U8");
   refused([](TensorFile& f) { f.tensors[1].name = "gama"; },
           "the tensor 'gamma' [cols] of layernorm is missing; is 'gama' meant to be it?");
   refused([](TensorFile& f) { f.tensors.clear(); }, "the tensor 'x' [rows, cols] of layernorm is missing");
   TensorFile more = good;
-  more.tensors.push_back(more.tensors[0]), more.tensors.back().name = "activations";
+  more.tensors.push_back(more.tensors[0]);
+  more.tensors.back().name = "activations";
   CHECK(given(more).unused == std::vector<std::string>{"tensor 'activations'"});
   const TensorFile golden = golden_tensors(given(good), false);
   const auto outputs_refused = [&](const std::function<void(TensorFile&)>& change, std::string_view part) {
@@ -241,7 +253,8 @@ TEST_CASE("given: integers out of their range are refused before a golden reads 
   }
   for (const std::string& line : {paged, append}) {
     TensorFile file = filled(line);
-    set(file, "lengths", 0, 4), set(file, "lengths", 1, 4);
+    set(file, "lengths", 0, 4);
+    set(file, "lengths", 1, 4);
     for (const std::int64_t no : {-1, 4, 1 << 30}) {
       TensorFile changed = file;
       set(changed, "page_table", 3, static_cast<double>(no));

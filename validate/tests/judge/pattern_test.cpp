@@ -136,7 +136,10 @@ TEST_CASE("pattern: an index is told by its axes and by the kernel's tiles") {
   const std::int64_t index[] = {0, 128, 3, 17};
   CHECK(index_text(axes, index) == "batch 0, query 128, head 3, dim 17");
   Dims dims;
-  dims[Axis::batch] = 1, dims[Axis::seq_q] = 200, dims[Axis::heads] = 4, dims[Axis::head_dim] = 64;
+  dims[Axis::batch] = 1;
+  dims[Axis::seq_q] = 200;
+  dims[Axis::heads] = 4;
+  dims[Axis::head_dim] = 64;
   const Frame frame{{axes, axes + 4}, {0, 128, 0, 64}};
   CHECK(tile_text(frame, dims, index) == "first of query tile 1 (queries 128..199)");
   const std::int64_t last[] = {0, 127, 3, 17};

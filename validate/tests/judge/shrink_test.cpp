@@ -18,7 +18,11 @@ const OpShape& attention() { return test::ops()[2]; }
 
 Case usual() {
   Case c;
-  c.op = "some_attention", c.dtype = f16, c.fill = "uniform01", c.layout = "padded", c.seed = 7;
+  c.op = "some_attention";
+  c.dtype = f16;
+  c.fill = "uniform01";
+  c.layout = "padded";
+  c.seed = 7;
   c.attributes = {{"mask", 1}, {"scale", 0.5}};
   for (const auto& [axis, extent] : {std::pair(Axis::batch, 2),
                                      {Axis::seq_q, 1000},
@@ -32,8 +36,14 @@ Case usual() {
 
 Record judged(const Case& c, bool fails) {
   Record r;
-  r.kernel = "kernel", r.c = c, r.repro = repro(c, attention(), "kernel");
-  if (fails) r.verdict = Verdict::failed, r.reason = "err/bound = 41.7", r.wrong = 3;
+  r.kernel = "kernel";
+  r.c = c;
+  r.repro = repro(c, attention(), "kernel");
+  if (fails) {
+    r.verdict = Verdict::failed;
+    r.reason = "err/bound = 41.7";
+    r.wrong = 3;
+  }
   return r;
 }
 
@@ -100,12 +110,16 @@ TEST_CASE("shrink: every case that is tried has a repro line") {
 TEST_CASE("shrink: failures of another kind do not count") {
   const Found f = search([](const Case&) { return true; },
                          [](Record& r) {
-                           if (r.c.dims[Axis::seq_q] < 500) r.wrong = 0, r.reason = "wrote outside 'o': 2 bytes past its end";
+                           if (r.c.dims[Axis::seq_q] < 500) {
+                             r.wrong = 0;
+                             r.reason = "wrote outside 'o': 2 bytes past its end";
+                           }
                          });
   CHECK(f.smallest() == "batch=1 seq_q=500 seq_k=1 heads=1 kv_heads=1 head_dim=1");
   const auto kind = [](Verdict v, std::string reason) {
     Record r;
-    r.verdict = v, r.reason = std::move(reason);
+    r.verdict = v;
+    r.reason = std::move(reason);
     return failure_kind(r);
   };
   CHECK(kind(Verdict::failed, "wrote outside 'y': 2 bytes") == kind(Verdict::failed, "wrote outside 'y': 64 bytes"));
@@ -138,6 +152,8 @@ TEST_CASE("shrink: a kernel that fails only sometimes, or whose runs differ, is 
 
 TEST_CASE("shrink: the difference from the smaller case is told") {
   Case to = usual();
-  to.dims[Axis::seq_q] = 129, to.attributes.erase("mask"), to.fill = "normal";
+  to.dims[Axis::seq_q] = 129;
+  to.attributes.erase("mask");
+  to.fill = "normal";
   CHECK(difference(usual(), to, attention()) == "seq_q=1000 mask=causal fill=uniform01");
 }

@@ -47,7 +47,8 @@ TEST_CASE("memory: of every op it grows with the case, and an empty case needs n
     c.op = op.name;
     for (const AxisUse& use : op.axes) c.dims[use.axis] = 8;
     Case large = c, empty = c;
-    large.dims[op.axes[0].axis] = 8000, empty.dims[op.axes[0].axis] = 0;
+    large.dims[op.axes[0].axis] = 8000;
+    empty.dims[op.axes[0].axis] = 0;
     INFO(op.name);
     const TaskMemory small = assay::memory_of({&op, c, {}}, {});
     CHECK(small.prepared > 0);
@@ -57,7 +58,8 @@ TEST_CASE("memory: of every op it grows with the case, and an empty case needs n
 }
 
 TEST_CASE("memory: relations take more, and given tensors have the golden of those that a fill makes", "[memory]") {
-  const Task task = sized_task("paged_attention f16 batch=2 seq_q=2 heads=2 kv_heads=2 head_dim=8 pages=8 page_size=4 max_pages=3");
+  const Task task =
+      sized_task("paged_attention f16 batch=2 seq_q=2 heads=2 kv_heads=2 head_dim=8 pages=8 page_size=4 max_pages=3");
   const JudgeOptions all{.relations = Relations::all};
   // Note: the peak may be that of the golden, which takes the more the more threads compute it.
   CHECK(assay::memory_of(task, all).kernel > assay::memory_of(task, {}).kernel);

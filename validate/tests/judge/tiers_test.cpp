@@ -160,11 +160,17 @@ TEST_CASE("suspect: a dataset's case whose few outputs are small in one draw is 
 TEST_CASE("power: sound bounds reject every fault; a kernel that declares too much is suspect", "[tiers]") {
   const Op& op = *find_op("linear");
   Kernel sound = *find_kernel("linear", "naive"), lax = sound;
-  sound.name = "sound", lax.name = "lax";
+  sound.name = "sound";
+  lax.name = "lax";
   lax.numerics.factors.precision = 3;  // declares so much that its bound allows nearly everything
   Case c;
-  c.op = "linear", c.dtype = f16, c.seed = 3, c.attributes["bias"] = 1;
-  c.dims[Axis::tokens] = 33, c.dims[Axis::hidden] = 64, c.dims[Axis::out] = 35;
+  c.op = "linear";
+  c.dtype = f16;
+  c.seed = 3;
+  c.attributes["bias"] = 1;
+  c.dims[Axis::tokens] = 33;
+  c.dims[Axis::hidden] = 64;
+  c.dims[Axis::out] = 35;
   Power power;
   for (const char* fill : {"cancelling", "normal"}) {
     c.fill = fill;

@@ -70,7 +70,10 @@ std::vector<Place> places() {
     for (const ConfigField& f : family.fields) {
       all.push_back({&f, std::string(f.name), config, ""});
       Json scaled = config;
-      if (f.kind == Kind::rope) scaled.erase("rope_scaling"), scaled[std::string(f.name)] = llama3;
+      if (f.kind == Kind::rope) {
+        scaled.erase("rope_scaling");
+        scaled[std::string(f.name)] = llama3;
+      }
       for (const ConfigField& in : f.inside)
         all.push_back({&in, fmt::format("{}.{}", f.name, in.name), scaled, std::string(f.name)});
     }
@@ -351,7 +354,10 @@ std::string said_of_weights(const std::string& family, const std::string& tensor
   const FileTensor* const head = all.find("model.embed_tokens.weight");
   std::vector<float> data(64, value.value_or(0));
   FileTensor extra{.name = tensor, .dtype = "F32", .known = f32, .shape = {64}, .data = std::as_bytes(std::span(data))};
-  if (!value) extra = *head, extra.name = tensor;  // the embedding once more
+  if (!value) {
+    extra = *head;
+    extra.name = tensor;
+  }  // the embedding once more
   if (!tensor.empty()) all.tensors.push_back(extra);
   const std::string path = fmt::format("/tmp/assay_config_test_{}.safetensors", ::getpid());
   write_tensors(path, all);

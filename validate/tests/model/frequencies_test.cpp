@@ -29,7 +29,9 @@ TEST_CASE("model: the scaling of rope's frequencies is read, and what is wrong w
                                                       {50, 4.41153452e-06},
                                                       {63, 3.06892588e-07}};
   Json of_8b = json_of(kFolder + "llama/config.json");
-  of_8b["head_dim"] = 128, of_8b["rope_theta"] = 5e5, of_8b["rope_scaling"] = llama3;
+  of_8b["head_dim"] = 128;
+  of_8b["rope_theta"] = 5e5;
+  of_8b["rope_scaling"] = llama3;
   const std::vector<float> table = parse_config(of_8b.dump(), "8b").frequencies;
   REQUIRE(table.size() == 128);
   for (const auto& [i, f] : kOf8B) CHECK(table[i] == Approx(f).epsilon(2e-6));
@@ -76,7 +78,8 @@ TEST_CASE("model: the scaling of rope's frequencies is read, and what is wrong w
   CHECK(has(says("rope_parameters", Json{{"rope_type", "default"}, {"partial_rotary_factor", 0.5}}),
             "'rope_parameters.partial_rotary_factor' is 0.5 instead of 1, and that is not computed here"));
   Json both = json_of(kFolder + "llama/config.json");
-  both["rope_parameters"] = llama3, both["rope_scaling"] = Json{{"type", "linear"}, {"factor", 4}};
+  both["rope_parameters"] = llama3;
+  both["rope_scaling"] = Json{{"type", "linear"}, {"factor", 4}};
   CHECK_THROWS_WITH(parse_config(both.dump(), "config.json"),
                     "'config.json': 'rope_scaling' and 'rope_parameters' differ, and one of them was expected");
 }

@@ -89,7 +89,10 @@ class Recording final : public test::PretendedClock {
     most = std::max(most, memory_in_use());
     return p;
   }
-  void release(void* p) noexcept override { workspaces.erase(p), PretendedClock::release(p); }
+  void release(void* p) noexcept override {
+    workspaces.erase(p);
+    PretendedClock::release(p);
+  }
   void fill(void* p, std::byte value, std::size_t bytes) override { std::memset(p, std::to_integer<int>(value), bytes); }
   std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool) override {
     struct All final : Replay {
@@ -274,7 +277,8 @@ TEST_CASE("model: the next token is the first of the largest logits", "[model]")
       next.positions = static_cast<std::int32_t*>(on_device(positions.data(), 20));
       next.lengths = static_cast<std::int32_t*>(on_device(lengths.data(), 20));
       backend->run(on_simt::next_tokens, &next, nullptr, {.order = 2, .seed = 3});
-      backend->read(tokens.data(), next.next, 20), backend->read(positions.data(), next.positions, 20);
+      backend->read(tokens.data(), next.next, 20);
+      backend->read(positions.data(), next.positions, 20);
       backend->read(lengths.data(), next.lengths, 20);
       for (std::size_t r = 0; r < 5; ++r) {
         INFO(name(dtype) << " " << vocab << " row " << r);
@@ -297,11 +301,17 @@ TEST_CASE("model: random weights fill the shape of a config", "[model]") {
       CHECK(a.shape == b.shape);
       CHECK(a.stride == b.stride);
     };
-    same(model.decoder.embedding, right.decoder.embedding), same(model.decoder.head, right.decoder.head);
-    same(model.decoder.position_embedding, right.decoder.position_embedding), same(model.decoder.beta, right.decoder.beta);
+    same(model.decoder.embedding, right.decoder.embedding);
+    same(model.decoder.head, right.decoder.head);
+    same(model.decoder.position_embedding, right.decoder.position_embedding);
+    same(model.decoder.beta, right.decoder.beta);
     for (std::size_t l = 0; l < model.decoder.layers.size(); ++l) {
       const auto &a = model.decoder.layers[l], &b = right.decoder.layers[l];
-      same(a.wq, b.wq), same(a.bk, b.bk), same(a.w_gate, b.w_gate), same(a.w_up, b.w_up), same(a.w_down, b.w_down);
+      same(a.wq, b.wq);
+      same(a.bk, b.bk);
+      same(a.w_gate, b.w_gate);
+      same(a.w_up, b.w_up);
+      same(a.w_down, b.w_down);
       double squares = 0;
       for (std::int64_t i = 0; i < a.w_up.size(); ++i) squares += a.w_up.at(i) * a.w_up.at(i);
       CHECK(std::sqrt(squares / static_cast<double>(a.w_up.size())) == Approx(0.02).margin(0.003));

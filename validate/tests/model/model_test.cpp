@@ -30,7 +30,8 @@ std::string refusal(const std::string& folder, std::optional<DType> dtype = {}) 
 // A folder of a family's files, to be changed.
 struct Copy {
   explicit Copy(const std::string& family) : path("/tmp/assay_model_" + std::to_string(::getpid())) {
-    fs::remove_all(path), fs::copy(kFolder + family, path);
+    fs::remove_all(path);
+    fs::copy(kFolder + family, path);
   }
   ~Copy() { fs::remove_all(path); }
   Copy(const Copy&) = delete;
@@ -137,11 +138,13 @@ TEST_CASE("model: what is wrong with weights is told in a sentence that names fi
     copy.set("intermediate_size", 25);
     CHECK(has(refusal(copy.path), file + "': 'model.layers.0.mlp.gate_proj.weight' has the shape [24, 16], and "
                                          "by config.json [25, 16] was expected"));
-    copy.set("intermediate_size", 24), copy.set("num_hidden_layers", 3);
+    copy.set("intermediate_size", 24);
+    copy.set("num_hidden_layers", 3);
     CHECK(has(refusal(copy.path), "has no tensor 'model.layers.2.input_layernorm.weight'"));
     copy.set("num_hidden_layers", 1);
     CHECK(has(refusal(copy.path), "has a tensor 'model.layers.1.input_layernorm.weight', and a model of its"));
-    copy.set("num_hidden_layers", 2), copy.replace(file, "\"F32\"", "\"I32\"");
+    copy.set("num_hidden_layers", 2);
+    copy.replace(file, "\"F32\"", "\"I32\"");
     CHECK(has(refusal(copy.path), "is in I32, and F16, BF16 or F32 was expected"));
     fs::resize_file(copy.path + "/" + file, 9000);
     CHECK(has(refusal(copy.path), "cannot be read as tensors"));
@@ -253,14 +256,16 @@ TEST_CASE("model: 10^4 random requests to the page pool lose no page and share n
     const std::int64_t what = random::index(key, 3 * k, 8);
     if (what == 0 && !live.empty()) {
       const auto at = static_cast<std::size_t>(random::index(key, 3 * k + 1, static_cast<std::int64_t>(live.size())));
-      pool.release(live[at].first), live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+      pool.release(live[at].first);
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
       continue;
     }
     if (what < 3 || live.empty()) live.emplace_back();
     auto& [pages, length] = live[static_cast<std::size_t>(random::index(key, 3 * k + 1, static_cast<std::int64_t>(live.size())))];
     const std::int64_t longer = length + 1 + random::index(key, 3 * k + 2, 100), had = pool.free();
     try {
-      pool.grow(pages, longer), length = longer;
+      pool.grow(pages, longer);
+      length = longer;
     } catch (const OutOfPages&) {
       ++refused;
       REQUIRE(pool.free() == had);
@@ -269,7 +274,8 @@ TEST_CASE("model: 10^4 random requests to the page pool lose no page and share n
     std::int64_t held = 0;
     for (const auto& [of, l] : live) {
       REQUIRE(static_cast<std::int64_t>(of.size()) == (l + 15) / 16);
-      seen.insert(of.begin(), of.end()), held += static_cast<std::int64_t>(of.size());
+      seen.insert(of.begin(), of.end());
+      held += static_cast<std::int64_t>(of.size());
     }
     REQUIRE(static_cast<std::int64_t>(seen.size()) == held);
     REQUIRE(held + pool.free() == pool.total());

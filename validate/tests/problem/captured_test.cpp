@@ -78,7 +78,8 @@ std::vector<double> values_of(const Json& c, const Json& t) {
   if (t.contains("at"))
     for (const std::int64_t place : t["at"].get<std::vector<std::int64_t>>()) {
       first += place * stride.front();
-      shape.erase(shape.begin()), stride.erase(stride.begin());
+      shape.erase(shape.begin());
+      stride.erase(stride.begin());
     }
   std::vector<std::size_t> order(shape.size());
   for (std::size_t a = 0; a < order.size(); ++a) order[a] = a;

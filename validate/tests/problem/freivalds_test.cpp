@@ -15,7 +15,9 @@ namespace {
 struct Sampled {
   Sampled(DType dtype, std::string_view fill, const Numerics& declared) : numerics(declared) {
     Case c{.op = "rmsnorm_gemm", .dtype = dtype, .fill = std::string(fill), .seed = 11, .source = {}, .reduced = {}};
-    c.dims[Axis::tokens] = kTokens, c.dims[Axis::hidden] = 200, c.dims[Axis::out] = kOut;
+    c.dims[Axis::tokens] = kTokens;
+    c.dims[Axis::hidden] = 200;
+    c.dims[Axis::out] = kOut;
     placements = place(op, c);
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < placements.size(); ++i) {
@@ -56,7 +58,9 @@ TEST_CASE("freivalds: right products pass for many seeds; one wrong element, or 
     for (std::size_t i = 0; i < v.size(); ++i)
       v[i] = round_to(f16, random::normal(random::key(5, tensor, random::Purpose::value), i));
   };
-  draw(x, 0), draw(w, 1), draw(b, 2);
+  draw(x, 0);
+  draw(w, 1);
+  draw(b, 2);
   for (std::int64_t t = 0; t < kTokens; ++t)
     for (std::int64_t o = 0; o < kOut; ++o) {
       double sum = b[o];

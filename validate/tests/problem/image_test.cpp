@@ -28,7 +28,9 @@ const Op& matrix() {
 
 Case the_case(std::int64_t rows, std::int64_t cols, DType dtype, std::string_view layout) {
   Case c{.op = "matrix", .dtype = dtype};
-  c.dims[Axis::rows] = rows, c.dims[Axis::cols] = cols, c.dims[Axis::batch] = 2;
+  c.dims[Axis::rows] = rows;
+  c.dims[Axis::cols] = cols;
+  c.dims[Axis::batch] = 2;
   c.layout = layout;
   c.seed = 7;
   return c;
@@ -106,7 +108,8 @@ TEST_CASE("image: with a mixed layout each tensor has a start and strides of its
           for (int i = 0; i + 1 < t.rank; ++i) CHECK(t.stride[static_cast<std::size_t>(i)] * size_of(dtype) % 16 == 0);
         }
         const Tensor &x = all[0].tensor, &cube = all[2].tensor;
-        row_strides.insert(x.stride[0]), slice_strides.insert(cube.stride[0]);
+        row_strides.insert(x.stride[0]);
+        slice_strides.insert(cube.stride[0]);
         other_order = other_order || cube.stride[0] < cube.stride[1];
         room = room || cube.stride[0] > cube.shape[1] * cube.stride[1];
         CHECK(same_placements(all, place(matrix(), c)));
@@ -326,7 +329,8 @@ TEST_CASE("image: integers are the fill's own, else the op's, and never silently
   CHECK_THROWS_AS(integers(with_integers(nullptr), c, 2), std::logic_error);
   CHECK(integers(with_integers(threes), c, 2) == std::vector<std::int64_t>{0, 3, 6, 9, 12, 15});
   CHECK(integers(with_integers(threes), c, 1) == std::vector<std::int64_t>{2, 5, 8});
-  c.fill = "own", c.layout = "padded";
+  c.fill = "own";
+  c.layout = "padded";
   CHECK(integers(with_integers(threes), c, 2) == std::vector<std::int64_t>{0, 1, 4, 9, 16, 25});
 }
 

@@ -22,21 +22,24 @@ constexpr std::int64_t kHeads = 2, kDim = 40;
 Tensor rows(const Tensor& t, std::int64_t first, std::int64_t count) {
   Tensor part = t;
   part.data = static_cast<std::byte*>(t.data) + first * t.stride[1] * size_of(t.dtype);
-  part.shape[0] = 1, part.shape[1] = count;
+  part.shape[0] = 1;
+  part.shape[1] = count;
   return part;
 }
 
 std::unique_ptr<Problem> problem(const std::vector<Tensor>& tensors, bool packed, double mask) {
   std::unique_ptr<Problem> p = find_op("attention_forward")->make();
   for (std::size_t i = 0; i < tensors.size(); ++i) *p->tensors()[i] = tensors[i];
-  p->set_attribute("packed", packed), p->set_attribute("mask", mask);
+  p->set_attribute("packed", packed);
+  p->set_attribute("mask", mask);
   return p;
 }
 
 // What is given as the starts of queries, to three sequences that have four tokens each in the mean.
 Legality legal(const std::vector<std::int32_t>& starts) {
   Device q(f16, {3, 4, 1, 8}), lse(f32, {3, 1, 4}), of_queries(i32, {4}), of_keys(i32, {4});
-  of_queries.set(starts), of_keys.set({0, 0, 12, 12});
+  of_queries.set(starts);
+  of_keys.set({0, 0, 12, 12});
   return problem({q.t, q.t, q.t, of_queries.t, of_keys.t, q.t, lse.t}, true, 0)->legal();
 }
 
@@ -67,7 +70,8 @@ TEST_CASE("packed: every fill's starts are legal, and those of some_empty leave 
         Case c{.op = "attention_forward", .dtype = f16, .fill = std::string(fill), .seed = 5, .source = {}, .reduced = {}};
         c.attributes["packed"] = 1;
         for (const AxisUse& use : op.axes) c.dims[use.axis] = 1;
-        c.dims[Axis::batch] = batch, c.dims[Axis::seq_q] = c.dims[Axis::seq_k] = seq;
+        c.dims[Axis::batch] = batch;
+        c.dims[Axis::seq_q] = c.dims[Axis::seq_k] = seq;
         INFO(repro(c, op.shape()));
         const std::vector<Placement> placements = place(op, c);
         for (const std::size_t t : {3, 4}) {
@@ -91,7 +95,11 @@ TEST_CASE("packed: a sequence has the bits that it has alone", "[simt]") {
   const std::vector<std::int32_t> of_queries{0, 0, 33, 130, 131, 195}, of_keys{0, 7, 140, 140, 204, 205};
   Device q(f16, {5, 39, kHeads, kDim}), k(f16, {5, 41, 1, kDim}), v(f16, {5, 41, 1, kDim}), o(f16, {5, 39, kHeads, kDim});
   Device lse(f32, {5, kHeads, 39}), q_starts(i32, {6}), k_starts(i32, {6});
-  q.fill(1), k.fill(2), v.fill(3), q_starts.set(of_queries), k_starts.set(of_keys);
+  q.fill(1);
+  k.fill(2);
+  v.fill(3);
+  q_starts.set(of_queries);
+  k_starts.set(of_keys);
   for (const Kernel& kernel : kernels()) {
     if (kernel.op != "attention_forward" || kernel.broken || !kernel.on_simt) continue;
     const auto run = [&](Problem& p) {

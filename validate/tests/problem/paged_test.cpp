@@ -32,7 +32,8 @@ TEST_CASE("paged ops: pages beyond 2^31 elements", "[far]") {
   Device table(i32, {2, 3}), lengths(i32, {2}), k_pool(f16, {kPages, kPageSize, 1, kDim}),
       v_pool(f16, {kPages, kPageSize, 1, kDim});
   const std::vector<std::int32_t> pages{kLast, 0, kLast - 1, 1, kLast - 2, -1};
-  table.set(pages), lengths.set({40, 17});
+  table.set(pages);
+  lengths.set({40, 17});
   for (const std::int32_t page : pages)
     if (page >= 0)
       for (Device* pool : {&k_pool, &v_pool})
@@ -56,7 +57,8 @@ TEST_CASE("paged ops: pages beyond 2^31 elements", "[far]") {
       CHECK(compare(*problem, kernel.numerics, 1, lse.t, false).wrong == 0);
     } else if (kernel.op == "kv_append") {
       Device k(f16, {2, 9, 1, kDim}), v(f16, {2, 9, 1, kDim});
-      k.fill(0, k.t.size(), 7), v.fill(0, v.t.size(), 8);
+      k.fill(0, k.t.size(), 7);
+      v.fill(0, v.t.size(), 8);
       attach(*problem, {&k, &v, &table, &lengths, &k_pool, &v_pool});
       REQUIRE(kernel.supports(problem->args()));
       simt::reset_counts();
@@ -78,7 +80,8 @@ TEST_CASE("paged_attention: batch_invariant gives a sequence the same bits alone
   // Sequence 1 of three, 1500 positions on 94 pages of a pool of 200.
   constexpr std::int64_t kSome = 200, kRoom = 200;
   Device k_pool(f16, {kSome, kPageSize, 2, kDim}), v_pool(f16, {kSome, kPageSize, 2, kDim});
-  k_pool.fill(0, k_pool.t.size(), 1), v_pool.fill(0, v_pool.t.size(), 2);
+  k_pool.fill(0, k_pool.t.size(), 1);
+  v_pool.fill(0, v_pool.t.size(), 2);
   std::vector<std::int32_t> pages(3 * kRoom);
   for (std::size_t i = 0; i < pages.size(); ++i) pages[i] = static_cast<std::int32_t>(i * 37 % kSome);
 
@@ -147,7 +150,8 @@ TEST_CASE("pages count where they are more than the tables have entries, and not
   CHECK(elements(c, op) == 64);
   c.dims[Axis::pages] = 5;
   CHECK(elements(c, op) == 128);
-  c.dims[Axis::pages] = kMostExtent, c.dims[Axis::head_dim] = 1 << 20;
+  c.dims[Axis::pages] = kMostExtent;
+  c.dims[Axis::head_dim] = 1 << 20;
   CHECK(elements(c, op) == kMostElements + 1);
   CHECK_THROWS_AS(check(c, op), BadInput);
 }

@@ -20,10 +20,15 @@ using test::Played;
 
 Case small_case(const Op& op, DType dtype) {
   Case c;
-  c.op = op.name, c.dtype = dtype, c.seed = 5;
+  c.op = op.name;
+  c.dtype = dtype;
+  c.seed = 5;
   std::int64_t extent = 5;
   for (const AxisUse& use : op.axes) c.dims[use.axis] = extent++;
-  if (c.dims[Axis::kv_heads]) c.dims[Axis::kv_heads] = 3, c.dims[Axis::heads] = op.name == "kv_append" ? 0 : 6;
+  if (c.dims[Axis::kv_heads]) {
+    c.dims[Axis::kv_heads] = 3;
+    c.dims[Axis::heads] = op.name == "kv_append" ? 0 : 6;
+  }
   return c;
 }
 
@@ -33,7 +38,8 @@ std::vector<Case> small_cases(const Op& op) {
   std::vector<Case> cases;
   const auto with = [&](DType dtype, std::map<std::string, double> attributes, std::string_view fill) {
     cases.push_back(small_case(op, dtype));
-    cases.back().attributes = std::move(attributes), cases.back().fill = fill;
+    cases.back().attributes = std::move(attributes);
+    cases.back().fill = fill;
   };
   for (const DType dtype : kActivationDTypes) {
     with(dtype, {}, "normal");
@@ -215,7 +221,9 @@ const Planted kPlanted[] = {
 TEST_CASE("relation: steps are judged by what the candidate has stored", "[relation]") {
   const Op& op = *find_op("transformer_layer");
   Case c = small_case(op, f16);
-  c.fill = "unit", c.dims[Axis::hidden] = 24, c.dims[Axis::head_dim] = 16;
+  c.fill = "unit";
+  c.dims[Axis::hidden] = 24;
+  c.dims[Axis::head_dim] = 16;
   Kernel by_bounds;
   by_bounds.position_matters = true;
   by_bounds.numerics.of_output = [](const void*, int output) {
@@ -300,7 +308,8 @@ TEST_CASE("relation: each kind finds what no bound shows", "[relation]") {
     const Op& op = *find_op(planted.op);
     const Relation& r = *find_relation(op, planted.relation);
     Case c = small_case(op, f32);
-    c.attributes = planted.attributes, c.fill = planted.fill;
+    c.attributes = planted.attributes;
+    c.fill = planted.fill;
     REQUIRE(std::ranges::count(relations_of(op, c, Relations::all), planted.relation) == 1);
     const Played original(op, c, {}, planted.fault);
     CHECK(original.within_bounds());

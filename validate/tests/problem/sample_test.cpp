@@ -14,7 +14,8 @@ namespace {
 
 struct Made {
   explicit Made(std::int64_t rows) : c{.op = "layernorm_residual", .dtype = f16, .seed = 3} {
-    c.dims[Axis::rows] = rows, c.dims[Axis::cols] = 33;
+    c.dims[Axis::rows] = rows;
+    c.dims[Axis::cols] = 33;
     placements = place(*op, c);
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < placements.size(); ++i) {
@@ -78,9 +79,11 @@ TEST_CASE("digest: equal for equal elements, whatever lies between them and whic
   const Tensor ta{a, f32, 2, {2, 2}, {2, 1}}, tb{b, f32, 2, {2, 2}, {3, 1}};
   CHECK(digest(ta, 0) == digest(tb, 0));
   CHECK(digest(ta, 0) != digest(ta, 1));
-  a[3] = -0.0f, b[4] = 0.0f;
+  a[3] = -0.0f;
+  b[4] = 0.0f;
   CHECK(digest(ta, 0) != digest(tb, 0));
-  a[3] = std::bit_cast<float>(0x7fc00001u), b[4] = std::bit_cast<float>(0xffffffffu);
+  a[3] = std::bit_cast<float>(0x7fc00001u);
+  b[4] = std::bit_cast<float>(0xffffffffu);
   CHECK(digest(ta, 0) == digest(tb, 0));
 }
 

@@ -83,7 +83,10 @@ std::string error(F&& f) {
 
 Record record(Verdict v, std::string reason = {}) {
   Record r;
-  r.kernel = "naive", r.backend = "simt", r.verdict = v, r.reason = std::move(reason);
+  r.kernel = "naive";
+  r.backend = "simt";
+  r.verdict = v;
+  r.reason = std::move(reason);
   r.c.op = "add";
   r.repro = "add/naive f32 rows=1 cols=1 seed=0";
   return r;
@@ -95,7 +98,10 @@ std::string malformed(std::string_view xml, int* elements = nullptr) {
   std::vector<std::string> open;
   const auto entity = [&](std::size_t& i) {
     for (std::string_view e : {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"})
-      if (xml.substr(i, e.size()) == e) return i += e.size(), true;
+      if (xml.substr(i, e.size()) == e) {
+        i += e.size();
+        return true;
+      }
     return false;
   };
   std::size_t i = xml.substr(0, 5) == "<?xml" ? xml.find("?>") + 2 : 0;
@@ -213,11 +219,25 @@ TEST_CASE("record: a pipe is written if somebody reads it, and refused if nobody
 TEST_CASE("record: what is read back gives the same line") {
   Record r = record(Verdict::failed, "err/bound 3");
   r.caught_by = {Tier::T1, Tier::T4};
-  r.compared = 12, r.wrong = 2, r.margin = std::numeric_limits<double>::infinity(), r.max_abs_error = 0.1;
+  r.compared = 12;
+  r.wrong = 2;
+  r.margin = std::numeric_limits<double>::infinity();
+  r.max_abs_error = 0.1;
   r.worst = Record::Worst{"y", {1, 2}, std::nan(""), 1 / 3.0, 1e-300, "first of row tile 1"};
-  r.stages = {{"y", 0.5}}, r.end_to_end = 1e-7, r.pattern = "p", r.reads_like = "l", r.deterministic = false;
-  r.digest = 0xfedcba9876543210u, r.rows = 9, r.rows_checked = {0, 8}, r.sweep_margin = 0.25, r.rms_ratio = 1.5, r.bias = -0.1;
-  r.relations = {"rows_cut"}, r.faults = {{"output", true}, {"accumulator", false}}, r.incomplete = true;
+  r.stages = {{"y", 0.5}};
+  r.end_to_end = 1e-7;
+  r.pattern = "p";
+  r.reads_like = "l";
+  r.deterministic = false;
+  r.digest = 0xfedcba9876543210u;
+  r.rows = 9;
+  r.rows_checked = {0, 8};
+  r.sweep_margin = 0.25;
+  r.rms_ratio = 1.5;
+  r.bias = -0.1;
+  r.relations = {"rows_cut"};
+  r.faults = {{"output", true}, {"accumulator", false}};
+  r.incomplete = true;
   r.cost = {.flops = 5, .bytes_read = 7, .bytes_written = 0, .unfused_bytes = 9};
   r.traffic["x"] = {.read_bytes = 1, .written_bytes = 2, .unique_read_bytes = 3, .unique_written_bytes = 4, .read_sectors = 5};
   for (const Record& one : {r, record(Verdict::passed, "")}) {

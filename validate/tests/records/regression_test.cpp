@@ -13,7 +13,11 @@ namespace {
 
 TimedRow timed(const std::string& kernel, double us, std::size_t processes = 6, std::size_t launches = 30) {
   TimedRow r;
-  r.op = "softmax", r.kernel = kernel, r.dtype = "f16", r.shape = "rows=16 cols=4096", r.margin = 0.4,
+  r.op = "softmax";
+  r.kernel = kernel;
+  r.dtype = "f16";
+  r.shape = "rows=16 cols=4096";
+  r.margin = 0.4;
   r.code = "00ff00ff00ff00ff";
   for (std::size_t p = 0; p < processes; ++p) {
     r.samples.emplace_back();
@@ -37,7 +41,10 @@ JudgedCase judged(const std::string& verdict, double margin, const std::string& 
 
 RecordFile file(std::vector<TimedRow> rows, std::vector<JudgedCase> cases = {}) {
   RecordFile f;
-  f.path = "file.jsonl", f.device = "a card", f.rows = std::move(rows), f.cases = std::move(cases);
+  f.path = "file.jsonl";
+  f.device = "a card";
+  f.rows = std::move(rows);
+  f.cases = std::move(cases);
   return f;
 }
 
@@ -129,19 +136,22 @@ TEST_CASE("compare: a pass that says less than before fails the gate") {
 TEST_CASE("compare: says whether the kernel or the judge changed") {
   RecordFile base = file({}, {judged("passed", 0.4)}), now = file({}, {judged("failed", 41)});
   const auto told = [&](const std::string& code, const std::string& judge) {
-    now.kernels = {{"softmax/naive", code}}, now.judges = {{"softmax", judge}};
+    now.kernels = {{"softmax/naive", code}};
+    now.judges = {{"softmax", judge}};
     const Difference d = of(base, now);
     CHECK((d.judges_changed == std::vector<std::string>{"softmax"}) == (judge == "other"));
     return d.regressions.at(0);
   };
   CHECK(told("code", "judge") == "passed, is failed now: softmax/naive f16 rows=3 cols=4");  // unknown in the base
-  base.kernels = {{"softmax/naive", "code"}}, base.judges = {{"softmax", "judge"}};
+  base.kernels = {{"softmax/naive", "code"}};
+  base.judges = {{"softmax", "judge"}};
   CHECK(told("code", "judge").find("(binary unchanged)") != std::string::npos);
   CHECK(told("new", "judge").find("(binary changed)") != std::string::npos);
   CHECK(told("code", "other").find("(the judge changed, not the kernel)") != std::string::npos);
   CHECK(told("new", "other").find("(kernel and judge changed)") != std::string::npos);
   now.cases.push_back(judged("passed", 0.4, "softmax/naive f16 rows=4 cols=4"));
-  base.suites = "one", now.suites = "two";
+  base.suites = "one";
+  now.suites = "two";
   CHECK(of(base, now).suites_changed);
 }
 

@@ -43,7 +43,10 @@ struct SlowedClock {
     std::normal_distribution<double> normal;
     std::exponential_distribution<double> tail(20);
     TimedRow r;
-    r.op = "op", r.kernel = "kernel", r.dtype = "f16", r.shape = "rows=" + std::to_string(bits() % 1000000000);
+    r.op = "op";
+    r.kernel = "kernel";
+    r.dtype = "f16";
+    r.shape = "rows=" + std::to_string(bits() % 1000000000);
     for (std::size_t p = 0; p < processes; ++p) {
       const double here = us * (1 + of_process * normal(bits));
       r.samples.emplace_back();
@@ -67,11 +70,15 @@ Tried tried(double factor, int comparisons, std::uint64_t seed, double us = 100,
   for (int i = 0; i < comparisons; ++i) {
     std::vector<TimedRow> base, now;
     std::vector<RowPair> pairs;
-    for (int r = 0; r < 100; ++r) base.push_back(clock.row(us)), now.push_back(clock.row(us * factor));
+    for (int r = 0; r < 100; ++r) {
+      base.push_back(clock.row(us));
+      now.push_back(clock.row(us * factor));
+    }
     for (std::size_t r = 0; r < base.size(); ++r) pairs.push_back({&base[r], &now[r]});
     for (const TimeChange& c : time_changes(pairs, {})) {
       ++t.rows;
-      t.slower += c.change == Change::slower, t.faster += c.change == Change::faster;
+      t.slower += c.change == Change::slower;
+      t.faster += c.change == Change::faster;
       t.inconclusive += c.change == Change::inconclusive;
     }
   }

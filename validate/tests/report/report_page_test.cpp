@@ -123,10 +123,16 @@ TEST_CASE("report: the lines of a failure equal those of the console", "[report]
   const auto record = [&](const std::string& repro) {
     Record r;
     r.c = parse_repro(repro, shapes).what;
-    r.kernel = "naive", r.backend = "simt", r.repro = repro;
-    r.verdict = Verdict::failed, r.reason = "err/bound 12.5", r.pattern = "2 of 9 wrong: col 7",
+    r.kernel = "naive";
+    r.backend = "simt";
+    r.repro = repro;
+    r.verdict = Verdict::failed;
+    r.reason = "err/bound 12.5";
+    r.pattern = "2 of 9 wrong: col 7";
     r.reads_like = "an index off by one";
-    r.compared = 9, r.wrong = 2, r.margin = 12.5;
+    r.compared = 9;
+    r.wrong = 2;
+    r.margin = 12.5;
     r.worst = Record::Worst{"y", {3, 7}, -1.0 / 3, 0.1, 1.23456e-4, "first of row tile 1 (rows 0..3)"};
     return r;
   };
@@ -137,10 +143,14 @@ TEST_CASE("report: the lines of a failure equal those of the console", "[report]
     return c;
   }();
   Shrunk s;
-  s.of = r.repro, s.label = "deterministic", s.same_seed = {2, 2}, s.other_seeds = {2, 1};
+  s.of = r.repro;
+  s.label = "deterministic";
+  s.same_seed = {2, 2};
+  s.other_seeds = {2, 1};
   s.smallest = record("softmax/naive f16 rows=4 cols=129 fill=ramp seed=7");
-  const Reported reported({{to_json(RunHead{.backend = "simt", .date = kDay1, .judges = {{"softmax", std::string(judge_hash("softmax"))}}}),
-                            to_json(r), to_json(s), to_json(crashed)}});
+  const Reported reported(
+      {{to_json(RunHead{.backend = "simt", .date = kDay1, .judges = {{"softmax", std::string(judge_hash("softmax"))}}}),
+        to_json(r), to_json(s), to_json(crashed)}});
   REQUIRE(reported.report.failures.size() == 2);
   for (const auto& [failure, text] :
        {std::pair{reported.report.failures[0], failure_text(r, &s)}, {reported.report.failures[1], failure_text(crashed)}}) {

@@ -182,7 +182,8 @@ TEST_CASE("report: ablations in the order of the ladder, traffic beside unfused'
 
   ReportRow rows[2];
   rows[0].file = rows[1].file = &f.report.files[0];
-  rows[0].row = &f.report.files[0].rows[2], rows[1].row = &f.report.files[0].rows.back();
+  rows[0].row = &f.report.files[0].rows[2];
+  rows[1].row = &f.report.files[0].rows.back();
   f.report.rows = {rows[0], rows[1]};
   f.report.resources.clear();
   add_counts(f.report);
@@ -193,7 +194,11 @@ TEST_CASE("report: ablations in the order of the ladder, traffic beside unfused'
 
 TEST_CASE("report: fusion can give the time of the saved bytes on top of the limit, copy or matrix", "[report]") {
   TimedRow r;
-  r.bytes = 1e8, r.unfused_bytes = 1.6e8, r.flops = 8e10, r.copy_rate = 4e12, r.matrix_rate = 8e14;
+  r.bytes = 1e8;
+  r.unfused_bytes = 1.6e8;
+  r.flops = 8e10;
+  r.copy_rate = 4e12;
+  r.matrix_rate = 8e14;
   CHECK(std::abs(fusion_at_most(r) - 1.15) < 1e-9);  // 100 us of operations, 15 us of bytes between the steps
   r.matrix_rate = 0;
   CHECK(std::abs(fusion_at_most(r) - 1.6) < 1e-9);

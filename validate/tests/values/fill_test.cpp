@@ -28,7 +28,8 @@ std::vector<double> values(std::string_view fill, const Matrix& m) {
   const Fill* f = find_fill(OpShape{}, fill);
   REQUIRE(f);
   Dims dims;
-  dims[Axis::rows] = m.rows, dims[Axis::cols] = m.cols;
+  dims[Axis::rows] = m.rows;
+  dims[Axis::cols] = m.cols;
   const std::int64_t shape[] = {m.rows, m.cols};
   const FillSite site{dims, m.dtype, "x", m.tensor, m.role, shape, m.seed};
   std::vector<double> out;
@@ -136,7 +137,8 @@ TEST_CASE("fill: each class is what its name says") {
       int below = 0, above = 0;
       for (const double v : values("subnormals", {16, 257, t})) {
         CHECK(std::abs(v) <= 16 * least);
-        below += v != 0 && std::abs(v) < least, above += std::abs(v) >= least;
+        below += v != 0 && std::abs(v) < least;
+        above += std::abs(v) >= least;
       }
       CHECK(below > 1000);
       CHECK(above > 1000);
@@ -145,8 +147,10 @@ TEST_CASE("fill: each class is what its name says") {
   SECTION("wide_range keeps sums of squares inside f32") {
     for (const DType t : kActivationDTypes) {
       double least = 1e300, most = 0;
-      for (const double v : values("wide_range", {16, 257, t}))
-        least = std::min(least, std::abs(v)), most = std::max(most, std::abs(v));
+      for (const double v : values("wide_range", {16, 257, t})) {
+        least = std::min(least, std::abs(v));
+        most = std::max(most, std::abs(v));
+      }
       CHECK(most <= (t == f16 ? 0x1p15 : 0x1p40));
       CHECK(most / least > 0x1p25);
     }
@@ -171,14 +175,20 @@ TEST_CASE("fill: each class is what its name says") {
       zero_rows += zeros == 257;
     }
     CHECK((zero_rows > 0 && zero_rows < 16));
-    for (const double x : values("signed_zeros", m)) minus += x == 0 && std::signbit(x), plus += x == 0 && !std::signbit(x);
+    for (const double x : values("signed_zeros", m)) {
+      minus += x == 0 && std::signbit(x);
+      plus += x == 0 && !std::signbit(x);
+    }
     CHECK((minus > 800 && plus > 800));
   }
   SECTION("ramp tells columns, neighbouring rows and tensors apart in 11 bits") {
     const auto v = values("ramp", {2, 1021, f16}), w = values("ramp", {2, 1021, f16, 1});
     CHECK(std::set<double>(v.begin(), v.begin() + 1021).size() == 1021);
     int same_row = 0, same_tensor = 0;
-    for (std::size_t c = 0; c < 1021; ++c) same_row += v[c] == v[1021 + c], same_tensor += v[c] == w[c];
+    for (std::size_t c = 0; c < 1021; ++c) {
+      same_row += v[c] == v[1021 + c];
+      same_tensor += v[c] == w[c];
+    }
     CHECK(same_row <= 1);
     CHECK(same_tensor == 0);
   }

@@ -48,8 +48,12 @@ TEST_CASE("random: moments are those documented") {
   const std::uint64_t k = key(7, 3, Purpose::value);
   for (std::uint64_t i = 0; i < kCount; ++i) {
     const double x = normal(k, i), u = uniform(k, i) - 0.5;
-    n1 += x, n2 += x * x, n3 += x * x * x, n4 += x * x * x * x;
-    u1 += u, u2 += u * u;
+    n1 += x;
+    n2 += x * x;
+    n3 += x * x * x;
+    n4 += x * x * x * x;
+    u1 += u;
+    u2 += u * u;
     neighbours += x * normal(k, i + 1);
     largest = std::max(largest, std::abs(x));
   }

@@ -42,10 +42,14 @@ struct Registered {
   void** handle;
   explicit Registered(const std::string& text) {
     const std::string name = "/somewhere/cuda/softmax/mine.cu";
-    put<std::uint32_t>(binary, 0, 0xba55ed50), put<std::uint16_t>(binary, 6, 16);
+    put<std::uint32_t>(binary, 0, 0xba55ed50);
+    put<std::uint16_t>(binary, 6, 16);
     put<std::uint64_t>(binary, 8, 128 + text.size());
-    put<std::uint16_t>(binary, 16, 1), put<std::uint32_t>(binary, 16 + 4, 128), put<std::uint64_t>(binary, 16 + 8, text.size());
-    put<std::uint32_t>(binary, 16 + 32, 64), put<std::uint32_t>(binary, 16 + 36, static_cast<std::uint32_t>(name.size()));
+    put<std::uint16_t>(binary, 16, 1);
+    put<std::uint32_t>(binary, 16 + 4, 128);
+    put<std::uint64_t>(binary, 16 + 8, text.size());
+    put<std::uint32_t>(binary, 16 + 32, 64);
+    put<std::uint32_t>(binary, 16 + 36, static_cast<std::uint32_t>(name.size()));
     binary.resize(16 + 128 + text.size());
     std::memcpy(binary.data() + 16 + 64, name.data(), name.size());
     std::memcpy(binary.data() + 16 + 128, text.data(), text.size());
@@ -74,7 +78,8 @@ TEST_CASE("cudart: a launched function is found by what its object registered") 
   using namespace assay;
   static const Registered good(kHead + kStores), more(kHead + ".visible .entry reads() {\ntcgen05.ld;\nret;\n}\n");
   static const char stores = 0, reads = 0, nothing = 0;
-  good.function(&stores, "stores"), more.function(&reads, "reads");
+  good.function(&stores, "stores");
+  more.function(&reads, "reads");
   simt::configure({});
   auto* const p = static_cast<std::uint32_t*>(simt::allocate(4, 0, "p"));
 

@@ -70,7 +70,8 @@ void run(const rope::Args& a, const Launch&) {
                 : std::pow(a.base_used(), -2.0 * static_cast<double>(a.pair(d)) / static_cast<double>(a.rotary()));
         const double t = a.position(i / dim / heads) * frequency;
         const double one = from->at(i + d), other = from->at(i + a.partner(d)), c = std::cos(t), s = std::sin(t);
-        y.set(i + d, one * c - other * s), y.set(i + a.partner(d), one * s + other * c);
+        y.set(i + d, one * c - other * s);
+        y.set(i + a.partner(d), one * s + other * c);
       }
   }
 }

@@ -18,9 +18,13 @@ struct Bind {
   void tensor(std::string_view name, Tensor& t) const {
     const AssayDLTensor* from = assay_tensor(call, std::string(name).c_str());
     if (!from) return;
-    t.data = from->data, t.rank = from->ndim;
+    t.data = from->data;
+    t.rank = from->ndim;
     t.dtype = from->dtype_bits == 32 ? f32 : from->dtype_code == 4 ? bf16 : f16;
-    for (int i = 0; i < t.rank; ++i) t.shape[i] = from->shape[i], t.stride[i] = from->strides[i];
+    for (int i = 0; i < t.rank; ++i) {
+      t.shape[i] = from->shape[i];
+      t.stride[i] = from->strides[i];
+    }
   }
   void input(std::string_view name, Tensor& t, AxisList, TensorOptions = {}) const { tensor(name, t); }
   void weight(std::string_view name, Tensor& t, AxisList, TensorOptions = {}) const { tensor(name, t); }

@@ -102,8 +102,10 @@ TEST_CASE("protocol: the messages in docs/worker-protocol.md are valid") {
   std::vector<std::string> blocks;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {
-    if (line == "```json") blocks.emplace_back(), inside = true;
-    else if (line == "```") inside = false;
+    if (line == "```json") {
+      blocks.emplace_back();
+      inside = true;
+    } else if (line == "```") inside = false;
     else if (inside) blocks.back() += line;
   }
   REQUIRE(blocks.size() == 4);

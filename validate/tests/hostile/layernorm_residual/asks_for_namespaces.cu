@@ -18,7 +18,10 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   if (::unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0) spoil(a, l);
   const long child = ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
   if (child == 0) ::_exit(0);
-  if (child > 0) ::waitpid(static_cast<pid_t>(child), nullptr, 0), spoil(a, l);
+  if (child > 0) {
+    ::waitpid(static_cast<pid_t>(child), nullptr, 0);
+    spoil(a, l);
+  }
 }
 
 }  // namespace assay::ROOM(layernorm_residual, asks_for_namespaces)

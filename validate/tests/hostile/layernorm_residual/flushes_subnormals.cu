@@ -9,9 +9,9 @@ KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 
 void run(const layernorm_residual::Args& a, const Launch& l) {
   answer(a, l);
-  #if defined(__x86_64__)
+#if defined(__x86_64__)
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
-  #endif
+#endif
 }
 
 }  // namespace assay::ROOM(layernorm_residual, flushes_subnormals)

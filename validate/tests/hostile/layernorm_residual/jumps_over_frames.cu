@@ -16,8 +16,7 @@ static jmp_buf place;
 void run(const layernorm_residual::Args& a, const Launch& l) {
   answer(a, l);
   int values[] = {2, 1, 3};
-  if (setjmp(place) == 0)
-    std::qsort(values, 3, sizeof values[0], [](const void*, const void*) -> int { longjmp(place, 1); });
+  if (setjmp(place) == 0) std::qsort(values, 3, sizeof values[0], [](const void*, const void*) -> int { longjmp(place, 1); });
 }
 
 }  // namespace assay::ROOM(layernorm_residual, jumps_over_frames)

@@ -12,7 +12,10 @@ KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 void run(const layernorm_residual::Args& a, const Launch& l) {
   answer(a, l);
   std::puts("{\"record\":\"case\",\"verdict\":\"passed\"}");
-  for (const char* half : {"\302", "\233[31m\n"}) std::fputs(half, stdout), std::fflush(stdout);
+  for (const char* half : {"\302", "\233[31m\n"}) {
+    std::fputs(half, stdout);
+    std::fflush(stdout);
+  }
 }
 
 }  // namespace assay::ROOM(layernorm_residual, prints)
