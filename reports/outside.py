@@ -272,9 +272,7 @@ def add_xformers():
         aligned(q, k, v)
         group = q.shape[2] // k.shape[2]
         bias = ops.LowerTriangularMask() if mask != "none" else None
-        return ops.memory_efficient_attention(
-            q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2), bias, scale=scale
-        )
+        return ops.memory_efficient_attention(q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2), bias, scale=scale)
 
     KERNELS["xformers attention"] = ("attention_forward", attention(compute), ATTENTION, FINITE, "")
 

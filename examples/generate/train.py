@@ -23,9 +23,19 @@ from safetensors.torch import save_file
 
 CONTEXT, BATCH = 160, 16
 CONFIG = {
-    "model_type": "llama", "vocab_size": 256, "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "intermediate_size": 320, "max_position_embeddings": CONTEXT, "rms_norm_eps": 1e-5,
-    "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": True, "torch_dtype": "bfloat16",
+    "model_type": "llama",
+    "vocab_size": 256,
+    "hidden_size": 128,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 320,
+    "max_position_embeddings": CONTEXT,
+    "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0,
+    "hidden_act": "silu",
+    "tie_word_embeddings": True,
+    "torch_dtype": "bfloat16",
 }
 
 
@@ -43,12 +53,16 @@ def new_weights(c):
     for i in range(c["num_hidden_layers"]):
         at = f"model.layers.{i}."
         shapes |= {
-            at + "input_layernorm.weight": (hidden,), at + "post_attention_layernorm.weight": (hidden,),
-            at + "self_attn.q_proj.weight": (hidden, hidden), at + "self_attn.o_proj.weight": (hidden, hidden),
+            at + "input_layernorm.weight": (hidden,),
+            at + "post_attention_layernorm.weight": (hidden,),
+            at + "self_attn.q_proj.weight": (hidden, hidden),
+            at + "self_attn.o_proj.weight": (hidden, hidden),
             at + "self_attn.k_proj.weight": (c["num_key_value_heads"] * dim, hidden),
             at + "self_attn.v_proj.weight": (c["num_key_value_heads"] * dim, hidden),
-            at + "mlp.gate_proj.weight": (ffn, hidden), at + "mlp.up_proj.weight": (ffn, hidden),
-            at + "mlp.down_proj.weight": (hidden, ffn)}
+            at + "mlp.gate_proj.weight": (ffn, hidden),
+            at + "mlp.up_proj.weight": (ffn, hidden),
+            at + "mlp.down_proj.weight": (hidden, ffn),
+        }
     weights = {}
     for name, shape in shapes.items():
         if len(shape) == 1:
@@ -67,7 +81,7 @@ def logits_of(w, c, ids):
     cos, sin = angle.cos(), angle.sin()
 
     def rope(t):
-        a, b = t[..., :dim // 2], t[..., dim // 2:]
+        a, b = t[..., : dim // 2], t[..., dim // 2 :]
         return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
     def norm(t, gamma):
@@ -108,16 +122,21 @@ def main():
 
     w = new_weights(CONFIG)
     print(f"{sum(t.numel() for t in w.values())} weights")
-    optimiser = torch.optim.AdamW([{"params": [t for t in w.values() if t.dim() > 1], "weight_decay": 0.1},
-                                   {"params": [t for t in w.values() if t.dim() == 1], "weight_decay": 0.0}],
-                                  lr=0.0, betas=(0.9, 0.95))
+    optimiser = torch.optim.AdamW(
+        [
+            {"params": [t for t in w.values() if t.dim() > 1], "weight_decay": 0.1},
+            {"params": [t for t in w.values() if t.dim() == 1], "weight_decay": 0.0},
+        ],
+        lr=0.0,
+        betas=(0.9, 0.95),
+    )
     start, step = time.process_time(), 0
     while (spent := (time.process_time() - start) / (60 * flags.minutes)) < 1:
         rate = 4e-3 * min(1, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * spent)))
         for group in optimiser.param_groups:
             group["lr"] = rate
         at = torch.randint(len(train) - CONTEXT - 1, (BATCH,))
-        loss = loss_of(w, CONFIG, torch.stack([train[i:i + CONTEXT + 1] for i in at]))
+        loss = loss_of(w, CONFIG, torch.stack([train[i : i + CONTEXT + 1] for i in at]))
         optimiser.zero_grad(), loss.backward()
         torch.nn.utils.clip_grad_norm_(w.values(), 1.0)
         optimiser.step()
@@ -128,13 +147,13 @@ def main():
     rounded = {name: t.detach().bfloat16() for name, t in w.items()}
     with torch.no_grad():
         back = {name: t.float() for name, t in rounded.items()}
-        windows = held[:len(held) // (CONTEXT + 1) * (CONTEXT + 1)].view(-1, CONTEXT + 1)[:64]
+        windows = held[: len(held) // (CONTEXT + 1) * (CONTEXT + 1)].view(-1, CONTEXT + 1)[:64]
         bits = loss_of(back, CONFIG, windows).item() / math.log(2)
     print(f"{step} steps; not trained on: {bits:.3f} bits a byte")
     flags.folder.mkdir(parents=True, exist_ok=True)
     save_file({name: t.contiguous() for name, t in rounded.items()}, str(flags.folder / "model.safetensors"))
     (flags.folder / "config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
-    (flags.folder / "heldout.txt").write_bytes(text[cut:cut + 4096])
+    (flags.folder / "heldout.txt").write_bytes(text[cut : cut + 4096])
 
 
 if __name__ == "__main__":

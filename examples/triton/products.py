@@ -74,7 +74,7 @@ def gelu_linear(x, weight, bias, form):
             ERF=form == "erf",
             M=M,
             N=N,
-            K=K
+            K=K,
         )
     return y
 
@@ -220,6 +220,6 @@ def attention(q, k, v, mask, scale):
             QUERIES=QUERIES,
             KEYS=KEYS,
             DIM=max(16, triton.next_power_of_2(dim)),
-            num_stages=2 if dim > 128 and q.dtype == torch.float32 else 3  # for the shared memory of sm_80
+            num_stages=2 if dim > 128 and q.dtype == torch.float32 else 3,  # for the shared memory of sm_80
         )
     return o, lse

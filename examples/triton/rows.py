@@ -103,7 +103,9 @@ def rope(q, k, positions, frequencies, layout_of_pairs, rotary_dim, base, offset
     if positions is None:
         positions = torch.arange(seq, device=q.device).expand(batch, seq)
     if frequencies is None:
-        frequencies = float(base or 10000) ** (-2.0 * torch.arange(pairs, device=q.device, dtype=torch.float64) / max(channels, 1))
+        frequencies = float(base or 10000) ** (
+            -2.0 * torch.arange(pairs, device=q.device, dtype=torch.float64) / max(channels, 1)
+        )
     angle = (positions.long() + offset)[..., None] * frequencies[:pairs].double()
     cos, sin = angle.cos().float().contiguous(), angle.sin().float().contiguous()
     outputs = []

@@ -158,9 +158,7 @@ class _Contest:
         given = {t.name: self._tensors.get(t.name) for t in self._op.inputs}
         given.update((n, v) for n, v in self._attributes.items() if n not in given)
         named = parameters_of(fn)
-        arguments = (
-            given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
-        )
+        arguments = given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
         self._judge(name, fn(**arguments), numerics)
         self._launches[name] = lambda: fn(**arguments)
 

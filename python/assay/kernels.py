@@ -120,9 +120,7 @@ class Call:
         for i, a in enumerate(op.attributes):
             value = attributes.get(a.name, a.default)
             word = (a.choices[int(value)] if isinstance(value, bool) else str(value)) if a.choices else None
-            struct = _Attribute(
-                ctypes.sizeof(_Attribute), a.name.encode(), word and word.encode(), 0.0 if word else float(value)
-            )
+            struct = _Attribute(ctypes.sizeof(_Attribute), a.name.encode(), word and word.encode(), 0.0 if word else float(value))
             self._structs.append(struct)
             values[i] = ctypes.pointer(struct)
         self._structs += [given, values]
@@ -180,9 +178,7 @@ class Call:
             self._call.stream, self._call.workspace = stream, workspace
             code = self._run(self._at)
         if code:
-            raise Error(
-                f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._of.last_error() or f'error {code}'}"
-            )
+            raise Error(f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._of.last_error() or f'error {code}'}")
 
 
 class Kernels:

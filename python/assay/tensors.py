@@ -62,9 +62,7 @@ def bits_of(what: str, x: Any) -> tuple[str, np.ndarray]:
         raise InputError(f"{what} is of type {type(x).__name__}, and an array was expected")
     name = _NAMES.get(array.dtype.name)
     if name is None or not array.dtype.isnative:
-        raise InputError(
-            f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected"
-        )
+        raise InputError(f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected")
     return name, array.view(BITS[name])
 
 

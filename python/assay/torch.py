@@ -119,9 +119,7 @@ class _Operator:
         return attributes, shapes, case[1]
 
     @staticmethod
-    def _dtype(
-        t: library.Tensor, x: torch.Tensor, case: tuple[library.Tensor, str] | None
-    ) -> tuple[library.Tensor, str] | None:
+    def _dtype(t: library.Tensor, x: torch.Tensor, case: tuple[library.Tensor, str] | None) -> tuple[library.Tensor, str] | None:
         """The tensor that sets the dtype of the case, and this."""
         name = _NAMES.get(x.dtype)
         if t.dtype:

@@ -282,9 +282,7 @@ def asked_for() -> str | None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a script whose kernels run on the simulated machine."""
     parser = argparse.ArgumentParser(prog="python -m assay.triton", description="runs a script of Triton without a GPU")
-    parser.add_argument(
-        "--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)"
-    )
+    parser.add_argument("--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)")
     parser.add_argument("--config", default="0", help="which configuration autotuned kernels run with: a number or its words")
     parser.add_argument("--no-watch", action="store_true", help="look for no races, and no reads of what nobody wrote")
     parser.add_argument("script", help="a Python script")

@@ -43,9 +43,7 @@ class SimulatedBackend(CUDABackend):
         stages["cubin"] = lambda source, metadata: source.encode()
 
     def hash(self) -> str:
-        return (
-            f"assay-ptx-{self.target.arch}"  # Note: Triton's cache keeps its kernels apart from those with machine code by it
-        )
+        return f"assay-ptx-{self.target.arch}"  # Note: Triton's cache keeps its kernels apart from those with machine code by it
 
 
 class Loaded:

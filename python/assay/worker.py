@@ -55,9 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtypes", default="", help="f16,bf16,f32: those that it takes (default: all that can be made here)")
     parser.add_argument("--numerics", help="how it computes, as `validate describe numerics` says (default: sums in f32)")
     parser.add_argument("--device", help="give it tensors of torch on this device, like cuda")
-    parser.add_argument(
-        "--simulate", metavar="ARCH", help="run its Triton kernels on the simulated machine, as a GPU like sm_80"
-    )
+    parser.add_argument("--simulate", metavar="ARCH", help="run its Triton kernels on the simulated machine, as a GPU like sm_80")
     parser.add_argument("--config", default="0", help="with --simulate, which configuration autotuned kernels run with")
     parser.add_argument("--path", action="append", default=[], help="a folder to import from")
     parser.add_argument("--nondeterministic", action="store_true", help="two runs may give different bits")

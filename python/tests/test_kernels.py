@@ -88,7 +88,13 @@ def rope(library, heads=4, kv_heads=2, **attributes):
 
 @pytest.mark.parametrize(
     "attributes",
-    [{}, {"layout_of_pairs": "interleaved"}, {"positions": "explicit"}, {"frequencies": "given"}, {"rotary_dim": 4, "offset": 1000.0, "base": 500}],
+    [
+        {},
+        {"layout_of_pairs": "interleaved"},
+        {"positions": "explicit"},
+        {"frequencies": "given"},
+        {"rotary_dim": 4, "offset": 1000.0, "base": 500},
+    ],
 )
 def test_attributes(library, attributes):
     rope(library, **attributes)

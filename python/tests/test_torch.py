@@ -81,7 +81,9 @@ def test_words_and_presence():
 
 
 def test_signatures_and_docstrings():
-    assert str(inspect.signature(ops.rope)).startswith("(q, k, positions=None, frequencies=None, layout_of_pairs='half', rotary_dim=0.0")
+    assert str(inspect.signature(ops.rope)).startswith(
+        "(q, k, positions=None, frequencies=None, layout_of_pairs='half', rotary_dim=0.0"
+    )
     assert "gamma: dtype of the case [cols]" in ops.layernorm.__doc__
     assert len(ops.__all__) == 25
 

@@ -26,7 +26,8 @@ def turns(seconds):
         turn += 1
     start = time.perf_counter()
     for counted in range(MOST):
-        if counted >= LEAST and time.perf_counter() - start > seconds: break
+        if counted >= LEAST and time.perf_counter() - start > seconds:
+            break
         yield turn + counted, True
 
 
@@ -38,7 +39,8 @@ class CudaClock:
     def _queued_ahead(self, launch, at, turn):
         """Whether it was queued whole before the device came to it.  Note: flushes keep the device busy, and as warm as validate's do:
         one that only waits is 2 us slower at first."""
-        for _ in range(launch.flushes): self.flushed.fill_(turn & 0xff)
+        for _ in range(launch.flushes):
+            self.flushed.fill_(turn & 0xFF)
         self.begin[at].record()
         launch.call()
         self.end[at].record()
@@ -50,17 +52,20 @@ class CudaClock:
 
         def collect():
             torch.cuda.synchronize()
-            for i, of in enumerate(owner): of.append(1e3 * self.begin[i].elapsed_time(self.end[i]))
+            for i, of in enumerate(owner):
+                of.append(1e3 * self.begin[i].elapsed_time(self.end[i]))
             owner.clear()
 
         for turn, counts in turns(seconds * len(launches)):
             for i, launch in enumerate(launches):
                 while True:
                     ahead = self._queued_ahead(launch, len(owner), turn)
-                    if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES: break
+                    if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES:
+                        break
                     launch.flushes *= 2
                 owner.append(us[i] if counts else [])
-                if len(owner) == BATCH: collect()
+                if len(owner) == BATCH:
+                    collect()
         collect()
         return us
 
@@ -69,7 +74,8 @@ class CudaClock:
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            for _ in range(3): call()
+            for _ in range(3):
+                call()
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
@@ -79,6 +85,7 @@ class CudaClock:
         def replay():
             graph.replay()
             return output
+
         return replay
 
 
@@ -89,7 +96,8 @@ class HostClock:
             for i, launch in enumerate(launches):
                 begin = time.perf_counter()
                 launch.call()
-                if counts: us[i].append(1e6 * (time.perf_counter() - begin))
+                if counts:
+                    us[i].append(1e6 * (time.perf_counter() - begin))
         return us
 
 
@@ -104,9 +112,18 @@ def summary(us):
     ordered, n = sorted(us), len(us)
     mean = sum(us) / n
     std = (sum((x - mean) ** 2 for x in us) / (n - 1)) ** 0.5 if n > 1 else 0.0
-    out = {"median": quantile(ordered, 0.5), "p5": quantile(ordered, 0.05), "p95": quantile(ordered, 0.95), "min": ordered[0],
-           "max": ordered[-1], "mean": mean, "std": std, "samples": n}
-    if n >= 1000: out["p99"] = quantile(ordered, 0.99)
+    out = {
+        "median": quantile(ordered, 0.5),
+        "p5": quantile(ordered, 0.05),
+        "p95": quantile(ordered, 0.95),
+        "min": ordered[0],
+        "max": ordered[-1],
+        "mean": mean,
+        "std": std,
+        "samples": n,
+    }
+    if n >= 1000:
+        out["p99"] = quantile(ordered, 0.99)
     return out
 
 

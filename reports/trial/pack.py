@@ -81,8 +81,11 @@ def index_of(folder, commit, records):
             comment = comment_of(os.path.join(path, name))
             verdict = bad.get(kernel) or (f"passed {passed[kernel]} cases" if kernel in passed else "-")
             rows.append((kernel, kind_of(comment, numbers.get(kernel, 0)), verdict, condition_of(comment) or "-"))
-    return [f"# Kernels of {os.path.basename(folder)}.tar.xz: name | kind | verdict | what it does, and when that shows.",
-            f"# commit: {commit}", *(" | ".join(row) for row in sorted(rows))]
+    return [
+        f"# Kernels of {os.path.basename(folder)}.tar.xz: name | kind | verdict | what it does, and when that shows.",
+        f"# commit: {commit}",
+        *(" | ".join(row) for row in sorted(rows)),
+    ]
 
 
 def pack(folder, archive):

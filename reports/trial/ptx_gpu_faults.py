@@ -54,8 +54,21 @@ class Driver:
         space = ctypes.create_string_buffer(192)
         begin = ctypes.addressof(space) + 63 & ~63
         u64, u32 = ctypes.c_uint64, ctypes.c_uint32
-        self.call("cuTensorMapEncodeTiled", ctypes.c_void_p(begin), F16, u32(2), at, (u64 * 2)(columns, rows), (u64 * 1)(2 * columns),
-                  (u32 * 2)(*box), (u32 * 2)(1, 1), 0, SWIZZLE[swizzle], 3, 0)
+        self.call(
+            "cuTensorMapEncodeTiled",
+            ctypes.c_void_p(begin),
+            F16,
+            u32(2),
+            at,
+            (u64 * 2)(columns, rows),
+            (u64 * 1)(2 * columns),
+            (u32 * 2)(*box),
+            (u32 * 2)(1, 1),
+            0,
+            SWIZZLE[swizzle],
+            3,
+            0,
+        )
         return (ctypes.c_ubyte * 128).from_buffer_copy(ctypes.string_at(begin, 128))
 
 
@@ -75,8 +88,14 @@ def run_one(path, module, limit):
     grid, block, shared = (4, 3), 128, 18432
     if module == "linear_wgmma":
         grid, block, shared = (1, 2), 384, 69680
-        values = [driver.map(x, TOKENS, HIDDEN, (64, 128), 128), driver.map(weight, OUT, HIDDEN, (64, 32), 128),
-                  driver.map(y, TOKENS, OUT, (32, 64), 64), bias, i32(HIDDEN), i32(OUT)]
+        values = [
+            driver.map(x, TOKENS, HIDDEN, (64, 128), 128),
+            driver.map(weight, OUT, HIDDEN, (64, 32), 128),
+            driver.map(y, TOKENS, OUT, (32, 64), 64),
+            bias,
+            i32(HIDDEN),
+            i32(OUT),
+        ]
     elif module == "triton_linear_boxes":
         shared = 12304
         values = [x, weight, y, *sizes, i64(HIDDEN), i64(HIDDEN), i64(OUT), scratch, null]
@@ -110,7 +129,9 @@ def one(path, module, limit):
 
 def called(command, limit):
     """The output of a command, which is killed with its children after so many seconds."""
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+    )
     try:
         return child.communicate(timeout=limit)[0]
     except subprocess.TimeoutExpired:
@@ -129,7 +150,9 @@ def tried(options, fault, folder):
     record = {"fault": fault["name"], "kind": fault["kind"]}
     if options.validate:
         launch = ptx_faults.FOLDER / f"{fault['kernel']}.json"
-        code, _, found = ptx_faults.judged(options, path, launch, "--backend", "simt", "--suite", "smoke", "--fail-fast", "--watch")
+        code, _, found = ptx_faults.judged(
+            options, path, launch, "--backend", "simt", "--suite", "smoke", "--fail-fast", "--watch"
+        )
         word = re.match(r"([a-z_]+): ", found)
         record["simt"] = "clean" if code == 0 else word[1] if word else found
     for tool in () if options.no_gpu else ("", *options.tools.split(",")):
@@ -145,9 +168,15 @@ def tried(options, fault, folder):
         if not tool:
             record.update(outcome)
             continue
-        found = re.search(r"^=+ ((?:Error|Warning): .*|Invalid .*|Barrier error .*|Potential .*|Race reported .*|Program hit .*|.*[Mm]isaligned.*)", out, re.M)
+        found = re.search(
+            r"^=+ ((?:Error|Warning): .*|Invalid .*|Barrier error .*|Potential .*|Race reported .*|Program hit .*|.*[Mm]isaligned.*)",
+            out,
+            re.M,
+        )
         counts = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (.*)", out)
-        record[tool] = found[1][:160] if found else outcome["gpu"] if outcome["gpu"] != "ends" else "clean" if counts else "no summary"
+        record[tool] = (
+            found[1][:160] if found else outcome["gpu"] if outcome["gpu"] != "ends" else "clean" if counts else "no summary"
+        )
     print(json.dumps(record), flush=True)
 
 
@@ -155,16 +184,26 @@ def table(path):
     records = [json.loads(line) for line in path.read_text().splitlines()]
     sound = {r["fault"]: r.get("digest") for r in records if not r["kind"]}
     counts = {t: [0, 0] for t in ("simt", *TOOLS)}
-    print("| fault | kind | simt | outputs on the GPU |" + "".join(f" {t} |" for t in TOOLS) + "\n|---|---|---|---|" + "---|" * len(TOOLS))
+    print(
+        "| fault | kind | simt | outputs on the GPU |"
+        + "".join(f" {t} |" for t in TOOLS)
+        + "\n|---|---|---|---|"
+        + "---|" * len(TOOLS)
+    )
     for r in sorted(records, key=lambda r: (r["kind"] != "", r["kind"], r["fault"])):
         same = r.get("digest") == sound.get(r["fault"].split("/")[0])
         result = {"ends": "right" if same else "wrong"}.get(r.get("gpu"), r.get("gpu", ""))
         for t, n in counts.items():
             n[0 if r["kind"] else 1] += r.get(t, "clean") not in ("clean", "hangs", "dies", "no summary", "stops")
-        print(f"| {r['fault']} | {r['kind'] or 'sound'} | {r.get('simt', '')} | {result} |" + "".join(f" {r.get(t, '')} |" for t in TOOLS))
+        print(
+            f"| {r['fault']} | {r['kind'] or 'sound'} | {r.get('simt', '')} | {result} |"
+            + "".join(f" {r.get(t, '')} |" for t in TOOLS)
+        )
     faults = sum(1 for r in records if r["kind"])
-    print(f"\n{faults} faults of {len({r['kind'] for r in records if r['kind']})} kinds, {len(sound)} modules as they are. Reported, of faults and of sound modules: "
-          + ", ".join(f"{t} {n[0]} and {n[1]}" for t, n in counts.items()))
+    print(
+        f"\n{faults} faults of {len({r['kind'] for r in records if r['kind']})} kinds, {len(sound)} modules as they are. Reported, of faults and of sound modules: "
+        + ", ".join(f"{t} {n[0]} and {n[1]}" for t, n in counts.items())
+    )
 
 
 def main():

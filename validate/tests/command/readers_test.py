@@ -73,8 +73,13 @@ class Checks:
     def call(self, arguments, **variables):
         program = self.trial if arguments[0] == "selfcheck" else self.validate
         try:
-            return subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=HANGS,
-                                  env=self.environment | variables)
+            return subprocess.run(
+                [program, *arguments],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=HANGS,
+                env=self.environment | variables,
+            )
         except subprocess.TimeoutExpired:
             return None
 
@@ -163,11 +168,17 @@ def check_whole(checks):
     same(checks, "kind", set(wrongs.KINDS), described)
 
     variables, readers = set(), set()
-    reads = re.compile(r'\b(read_file|read_tensors|open_file)\(|ifstream\b|Json::parse\(|"/proc/|/proc/\{\}|'
-                       r"\b(npz_in\(std|add_npy\(const|value_text\(const)")
+    reads = re.compile(
+        r'\b(read_file|read_tensors|open_file)\(|ifstream\b|Json::parse\(|"/proc/|/proc/\{\}|'
+        r"\b(npz_in\(std|add_npy\(const|value_text\(const)"
+    )
     for path, text in sources(checks.source):
         variables |= set(re.findall(r'getenv\("(\w+)"\)', text)) | set(re.findall(r'"(ASSAY_[A-Z_0-9]+)"', text))
-        if reads.search(text) and not path.startswith("validate/base/input") and not path.endswith(("unique_keys.hpp", "tensor_file.hpp", "formats.hpp")):
+        if (
+            reads.search(text)
+            and not path.startswith("validate/base/input")
+            and not path.endswith(("unique_keys.hpp", "tensor_file.hpp", "formats.hpp"))
+        ):
             readers.add(path)
     on_page = {page.word(row[0]) for row in page.rows("Environment", "variable")}
     same(checks, "variable", variables, on_page)
@@ -200,11 +211,11 @@ def command_of(page, flag, subcommand, own, value):
     base = list(own or page.commands[subcommand])
     if not own and flag in base:  # the row's value takes the place of the command's
         at = base.index(flag)
-        del base[at:at + 2]
+        del base[at : at + 2]
     base[0] = subcommand
     if "@" in base:
         at = base.index("@")
-        return base[:at] + ([] if value is None else [value]) + base[at + 1:]
+        return base[:at] + ([] if value is None else [value]) + base[at + 1 :]
     return base + ([] if value is None else [flag, value])
 
 
@@ -235,7 +246,7 @@ def doctored(own):
     kept = []
     for flag in ("--ptx", "--launch", "--cu", "--plugin"):
         if flag in own:
-            kept += own[own.index(flag):own.index(flag) + 2]
+            kept += own[own.index(flag) : own.index(flag) + 2]
     return kept
 
 
@@ -247,8 +258,11 @@ def placed(own, subcommand):
 
 def attributes(checks):
     page, group = checks.page, "tensors and attributes"
-    on_page = {(op, page.word(name)): (page.word(kind), page.word(right))
-               for name, of, kind, right in page.rows("Attributes", "attribute") for op in page.words(of)}
+    on_page = {
+        (op, page.word(name)): (page.word(kind), page.word(right))
+        for name, of, kind, right in page.rows("Attributes", "attribute")
+        for op in page.words(of)
+    }
     there = set()
     for op, line, choices in attributes_of(checks):
         for name, words in choices.items():
@@ -290,7 +304,9 @@ def of_files(checks):
         group = "tensors and attributes" if kind in ("npz", "npz-attributes", "safetensors") else "files"
         for number, (what, content) in enumerate(files.wrong(kind, right)):
             name, arguments, prepare = files.placed(number, right, command, content)
-            checks.refused(group, kind, [name, *re.findall(r"\bout\.npz", " ".join(command))], arguments, (f"{about}: {what}", prepare))
+            checks.refused(
+                group, kind, [name, *re.findall(r"\bout\.npz", " ".join(command))], arguments, (f"{about}: {what}", prepare)
+            )
             if "@" not in command:
                 checks.finish()  # the file has its place in a folder that all share
         if "@" not in command:
@@ -303,12 +319,19 @@ def names(checks):
     run = ["run", "--backend", "simt", "--op", "softmax", "--kernel", "naive", "--dtype", "f32", "--suite", "sanitize"]
     for name in ("records.jsonl", "old.tsv.gz", "in.npz", "out.npz"):
         shutil.copy(name, evil + name)
-    for command in ([*run, "--same-as", f"{evil}records.jsonl"], ["replay", "--from", f"{evil}records.jsonl"],
-                    ["report", f"{evil}records.jsonl", "-o", f"{evil}page.md"], ["compare", "records.jsonl", f"{evil}records.jsonl"],
-                    ["compare", "--calibrate", f"{evil}records.jsonl"], ["ledger", f"{evil}new.tsv.gz", "--sound", f"{evil}records.jsonl"],
-                    ["ledger-diff", f"{evil}old.tsv.gz", f"{evil}old.tsv.gz"], ["judge", f"{evil}in.npz", f"{evil}out.npz"],
-                    ["golden", "--inputs", f"{evil}in.npz", "-o", f"{evil}written.npz"], [*run, "--json", f"{evil}x.jsonl"],
-                    ["inputs", "softmax f32 rows=2 cols=3", "-o", f"{evil}written.npz"]):
+    for command in (
+        [*run, "--same-as", f"{evil}records.jsonl"],
+        ["replay", "--from", f"{evil}records.jsonl"],
+        ["report", f"{evil}records.jsonl", "-o", f"{evil}page.md"],
+        ["compare", "records.jsonl", f"{evil}records.jsonl"],
+        ["compare", "--calibrate", f"{evil}records.jsonl"],
+        ["ledger", f"{evil}new.tsv.gz", "--sound", f"{evil}records.jsonl"],
+        ["ledger-diff", f"{evil}old.tsv.gz", f"{evil}old.tsv.gz"],
+        ["judge", f"{evil}in.npz", f"{evil}out.npz"],
+        ["golden", "--inputs", f"{evil}in.npz", "-o", f"{evil}written.npz"],
+        [*run, "--json", f"{evil}x.jsonl"],
+        ["inputs", "softmax f32 rows=2 cols=3", "-o", f"{evil}written.npz"],
+    ):
         said = checks.call(command)
         text = (said.stdout + said.stderr).decode(errors="replace") if said else "it hangs"
         if not said or said.returncode not in (0, 2, 3) or re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text):
@@ -334,8 +357,20 @@ def main():
         os.chdir(source)
     total = sum(checks.counts.values())
     print(f"{total} wrong inputs: " + ", ".join(f"{n} of {group}" for group, n in sorted(checks.counts.items())))
-    print("by kind: " + ", ".join(f"{kind} {n}" for kind, n in sorted(collections.Counter(
-        {k: sum(n for kind, n in checks.kinds.items() if kind.split()[0] == k) for k in {k.split()[0] for k in checks.kinds}}).items())))
+    print(
+        "by kind: "
+        + ", ".join(
+            f"{kind} {n}"
+            for kind, n in sorted(
+                collections.Counter(
+                    {
+                        k: sum(n for kind, n in checks.kinds.items() if kind.split()[0] == k)
+                        for k in {k.split()[0] for k in checks.kinds}
+                    }
+                ).items()
+            )
+        )
+    )
     print(f"{checks.failed} failed")
     few = [group for group, least in NUMBERS.items() if checks.counts[group] < least]
     return 1 if checks.failed or few or total < 400 else 0
