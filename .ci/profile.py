@@ -149,7 +149,8 @@ def compare(bench_path, profile_path):
         ratio, words = beside(dram, functions) if not small else (1, f"less than {1e-6 * LEAST_BYTES:.0f} MB")
         one = len(functions) == 1 and not small
         fault = one and abs(ratio - 1) > AGREE
-        judged, wrong = judged + one, wrong + fault
+        judged += one
+        wrong += fault
         told = "DISAGREES" if fault else "agrees" if one else "not judged" + ("" if small else f", {len(functions)} functions")
         print(f"{'/'.join(key(record)[:2])} {' '.join(key(record)[2:])}: {words}: {told}")
     print(f"{judged} kernels judged, {wrong} disagree")

@@ -5,7 +5,9 @@
 Each point is the other's median time divided by that of our fastest kernel on the same shape: below 1 the other is faster.
 FOLDER has suite_*.jsonl, pytorch_*.jsonl and hopper_*.jsonl, plain or as .gz.  The times of a point are of one run, except those
 of PyTorch.  Exit codes: 0 written, 2 bad usage or a time that is missing."""
-import glob, math, os
+import glob
+import math
+import os
 from html import escape
 
 from records import BadInput, Parser, judged, records_of
@@ -49,7 +51,12 @@ PANELS = [
     ),
 ]
 LEAST, MOST = 0.25, 10.0  # ends of the vertical axis
-WIDTH, HEIGHT, LEFT, TOP, GAP, PLOT = 920, 342, 46, 78, 34, 196
+WIDTH = 920
+HEIGHT = 342
+LEFT = 46
+TOP = 78
+GAP = 34
+PLOT = 196
 # Colours of Okabe and Ito, which colour-blind readers can tell apart, legible on white and on black.  Marks differ in shape too.
 LOOK = {
     "PyTorch eager": ("#0072b2", "circle"),
@@ -109,7 +116,8 @@ def panel_svg(panel, drawn, left, width):
         f'<text class="small" x="{left:.0f}" y="{TOP - 10}">{escape(below)}, {dtype}</text>',
     ]
     for ratio in (0.25, 0.5, 1, 2, 4, 8):
-        y, kind = height_of(ratio), "even" if ratio == 1 else "grid"
+        y = height_of(ratio)
+        kind = "even" if ratio == 1 else "grid"
         out.append(f'<line class="{kind}" x1="{left:.0f}" x2="{left + width:.0f}" y1="{y:.1f}" y2="{y:.1f}"/>')
         if left == LEFT:
             out.append(f'<text class="small" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{ratio:g}×</text>')

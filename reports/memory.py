@@ -129,7 +129,9 @@ def small(line):
 
 
 def main():
-    validate, least, group = sys.argv[1], "--least" in sys.argv, "--group" in sys.argv
+    validate = sys.argv[1]
+    least = "--least" in sys.argv
+    group = "--group" in sys.argv
     lines = [line for line in sys.argv[2:] if not line.startswith("--")] or SHAPES
     bad = 0
     empty = {}

@@ -121,7 +121,9 @@ def look(program, op, kernel):
 
 def tiers():
     """The tier of the judge that fails each broken kernel first, from reports/selfcheck.md."""
-    found, op, names = {}, "", []
+    found = {}
+    op = ""
+    names = []
     for line in (ROOT / "reports/selfcheck.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if line.startswith("## "):
@@ -173,14 +175,17 @@ def main():
     flags = parse.parse_args()
     program = flags.programs / "validate-trial"
     faults = [(op, path.stem) for op in FUSED + STEPS for path in sorted((ROOT / "cuda" / op / "broken").glob("*.cu"))]
-    rows, seen, others = [], [], {"silent": [], "refused": []}
+    rows = []
+    seen = []
+    others = {"silent": [], "refused": []}
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for (op, kernel), found in zip(faults, pool.map(lambda fault: look(program, *fault), faults)):
             print(f"{op}/{kernel}: {found}", file=sys.stderr, flush=True)
             if isinstance(found, str):
                 others[found].append(f"`{op}/{kernel}`")
             else:
-                rows.append(found[0]), seen.append(found[1])
+                rows.append(found[0])
+                seen.append(found[1])
     text = page(rows, seen, others)
     if flags.output:
         flags.output.write_text(text)

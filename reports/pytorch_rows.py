@@ -5,7 +5,15 @@
   pytorch_rows.py --list        prints the rows, as the records name them; needs no PyTorch
   pytorch_rows.py --self-test   checks each expression against its formula, on the CPU
 Exit codes: 0 done, 1 a self-test failed or the device was lost, 2 bad usage, 77 no PyTorch or no GPU here."""
-import datetime, importlib.util, json, math, os, re, subprocess, sys, time
+import datetime
+import importlib.util
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import time
 
 from pytorch.rows import rows_of
 from records import BadInput, Parser
@@ -34,7 +42,8 @@ def flags_of(arguments):
     if not all(s > 0 for s in (flags.seconds, flags.compile_seconds, flags.budget)):
         raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
     if flags.only_compile:
-        flags.compile, flags.kernel = True, flags.kernel + ["pytorch_compile"]
+        flags.compile = True
+        flags.kernel = flags.kernel + ["pytorch_compile"]
     if not (flags.out or flags.list or flags.self_test):
         raise BadInput("name a file for the records, or --list, or --self-test")
     return flags
@@ -117,19 +126,22 @@ def time_all(torch, rows, flags):
     with open(flags.out, "w") as out:
 
         def write(j):
-            out.write(json.dumps(j) + "\n"), out.flush()
+            out.write(json.dumps(j) + "\n")
+            out.flush()
 
         write(head_of(torch, flags))
         for row in rows:
             try:
                 for j in timer.records(row, source):
-                    write(j), show(j)
+                    write(j)
+                    show(j)
             except RuntimeError as e:
                 print(f"{row.key()}: the device is lost: {str(e).splitlines()[0]}", file=sys.stderr)
                 return 1
             if row.op == "paged_attention" and flags.device == "cuda" and not flags.kernel:
                 j = without_vllm(row, source)
-                write(j), show(j)
+                write(j)
+                show(j)
             timer.free()
     print(f"{len(rows)} rows")
     return 0

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by the scripts in this folder: flags, reading records (JSON Lines, reports/schema.json), printing tables, exit codes."""
-import argparse, gzip, json, os, sys
+import argparse
+import gzip
+import json
+import os
+import sys
 
 
 class BadInput(Exception):

@@ -4,7 +4,9 @@
   results.py [FOLDER] [PAGE] [--check]
 Rewrites the text of PAGE between <!-- begin NAME --> and <!-- end NAME -->.  FOLDER is a device's folder in reports/baselines.
 --check writes nothing.  Exit codes: 0 the page has these tables, 1 (--check) it has others, 2 bad usage."""
-import glob, os, re
+import glob
+import os
+import re
 
 from records import BadInput, Parser, judged, records_of
 
@@ -46,7 +48,8 @@ LN_SHAPES = [(16384, 8192), (16384, 2560), (4096, 2560), (2048, 2560), (128, 256
 
 class Records:
     def __init__(self, folder):
-        self.folder, self.rows = folder, {}
+        self.folder = folder
+        self.rows = {}
         # Note: only these suites, since others have some of the same rows from other runs.
         for record in records_of([path for suite in SUITES for path in self.paths(suite)]):
             if record["record"] in ("bench", "timing") and "time_us" in record:
@@ -255,7 +258,8 @@ def sm90_attention(records):
 
 
 def sm90_backward(records):
-    rows, cudnn = [], {}
+    rows = []
+    cudnn = {}
     for record in records_of(records.paths("pytorch_attention_backward.jsonl*")):
         if record["record"] == "timing" and "time_us" in record:
             cudnn[record["dtype"], record["shape"]] = record
@@ -408,7 +412,8 @@ def sm90_whole(records):
         cells = [", ".join(word.split("=")[1] for word in shape.split()), str(-min(ops["linear"])[1])]
         for op in ("linear", "gelu_linear"):
             timed = sorted(ops[op], key=lambda each: each[:2])
-            ours, best = us(timed[0][2]["sm90_few_tokens"]), min(us(row["sm90_few_tokens"]) for _, _, row in timed)
+            ours = us(timed[0][2]["sm90_few_tokens"])
+            best = min(us(row["sm90_few_tokens"]) for _, _, row in timed)
             cells += [f"{ours:.1f}", f"{ours / best:.2f}", ratio(timed[0][2], "baseline_cublaslt")]
         rows.append(cells)
     return table(
@@ -460,7 +465,8 @@ def layer_parts(records):
 
 
 def copies(records):
-    clean, rows = rows_in(records.found("copies_clean")), []
+    clean = rows_in(records.found("copies_clean"))
+    rows = []
     for (op, dtype, shape), row in rows_in(records.found("beside_copies")).items():
         best = ours_of(row)
         copy = [f"{best['copy_us']['median']:.1f}", f"{best['share_of_same_copy']:.3f}"] if "copy_us" in best else ["–", "–"]
@@ -481,7 +487,8 @@ def launched_or_replayed(ways, kernel):
 
 
 def compiled(records):
-    ours, rows = rows_in(records.found("beside_few-rows", "beside_layer-parts")), []
+    ours = rows_in(records.found("beside_few-rows", "beside_layer-parts"))
+    rows = []
     for key, ways in rows_in(records.found("beside_pytorch_few-rows", "beside_pytorch_layer-parts")).items():
         best = ours_of(ours[key])
         times = [launched_or_replayed(ways, way) for way in ("pytorch_eager", "pytorch_compile")]
@@ -562,13 +569,16 @@ def main(arguments):
             text = file.read()
     except OSError as e:
         raise BadInput(f"cannot read '{flags.page}': {e.strerror}")
-    records, new, other = Records(flags.folder), text, []
+    records = Records(flags.folder)
+    new = text
+    other = []
     for name, make in TABLES.items():
         marked = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
         if not marked.search(new):
             raise BadInput(f"'{flags.page}' has no marks for the table {name}")
         made = "\n".join(make(records)) + "\n"
-        before, new = new, marked.sub(lambda m: m[1] + "\n" + made + "\n" + m[2], new)
+        before = new
+        new = marked.sub(lambda m: m[1] + "\n" + made + "\n" + m[2], new)
         if new != before:
             other.append(name)
     if flags.check:

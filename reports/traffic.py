@@ -37,16 +37,20 @@ def main(arguments):
     for record in records_of(flags.files):
         if record["record"] == "bench" and "dram" in record:
             latest[tuple(record[field] for field in ("kernel", "op", "dtype", "shape"))] = record
-    rows, count, off = [], 0, 0
+    rows = []
+    count = 0
+    off = 0
     for record in latest.values():
         # unfused is compared with the formula of its own steps, as bench does.
         formula = record["bytes"]["unfused_formula" if record["kernel"] == "unfused" else "formula"]
         if formula < 1e6 * flags.least:
             continue
         ratio = (record["dram"]["read_bytes"] + record["dram"]["written_bytes"]) / formula
-        why, wrong = not_judged(record), abs(ratio - 1) > flags.within
+        why = not_judged(record)
+        wrong = abs(ratio - 1) > flags.within
         if not why:
-            count, off = count + 1, off + wrong
+            count += 1
+            off += wrong
         rows.append(
             [
                 f"{record['op']}/{record['kernel']}",

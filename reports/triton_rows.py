@@ -4,7 +4,9 @@
   triton_rows.py OUT.jsonl [--suite NAME ...] [--op OP ...] [--dtype DTYPE ...] [--seconds S]
 The outputs of both are judged first.  Needs PyTorch, Triton, the package `assay` and its kernels.
 Exit codes: 0 done, 1 an output is wrong, 2 bad usage, 77 no PyTorch, Triton or GPU here."""
-import json, os, sys
+import json
+import os
+import sys
 
 from pytorch.rows import rows_of
 from pytorch_rows import head_of, show
@@ -25,7 +27,8 @@ def flags_of(arguments):
     p.add_argument("--seconds", type=float, default=1.0, help="how long to time a row")
     p.add_argument("--datasets", default=os.path.join(ROOT, "datasets"), help="folder of the datasets")
     flags = p.parse_args(arguments)
-    flags.device, flags.suite = "cuda", flags.suite or ["triton"]
+    flags.device = "cuda"
+    flags.suite = flags.suite or ["triton"]
     if not flags.seconds > 0:
         raise BadInput("--seconds must be above 0")
     return flags
@@ -37,7 +40,8 @@ def main(arguments):
     if not rows:
         raise BadInput("no row has that op and dtype; reports/pytorch_rows.py --suite triton --list prints them")
     try:
-        import torch, triton
+        import torch
+        import triton
     except ImportError as e:
         print(f"PyTorch or Triton cannot be imported, so nothing is timed ({e}).", file=sys.stderr)
         return 77
@@ -45,7 +49,9 @@ def main(arguments):
         print("PyTorch sees no GPU here, so nothing is timed.", file=sys.stderr)
         return 77
     sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "examples/triton")]
-    import assay, products, validate
+    import assay
+    import products
+    import validate
     from pytorch.clock import kept, summary
 
     # Note: without the look at v, which waits for the GPU.
@@ -80,7 +86,8 @@ def main(arguments):
             except assay.Mismatch as e:
                 wrong += 1
                 j["left_out"] = "wrong: " + str(e).splitlines()[0]
-            out.write(json.dumps(j) + "\n"), out.flush()
+            out.write(json.dumps(j) + "\n")
+            out.flush()
             show(j)
             torch.cuda.empty_cache()
     print(f"{len(rows)} rows")

@@ -99,7 +99,8 @@ def main():
     entries = [entry for entry in commands if of_host(entry, found)]
     if self_test:
         entry = next(e for e in entries if "assay_worker.dir" in e["command"] and e["file"].endswith("/cuda.cpp"))
-        if objection := wrong_header(entry, folders, names):
+        objection = wrong_header(entry, folders, names)
+        if objection:
             sys.exit(f"the sound target is objected to: {objection}")
         if not wrong_header(entry, folders, names, without=folders):
             sys.exit("assay_worker without the toolkit's folder is not found out")

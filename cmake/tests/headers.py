@@ -77,7 +77,8 @@ class Tree:
     def closure(self, path):
         """All that a header includes, directly or through others, and itself."""
         if path not in self.closures:
-            found, open_ = {path}, [path]
+            found = {path}
+            open_ = [path]
             while open_:
                 for name in self.includes(open_.pop()):
                     if name not in found:

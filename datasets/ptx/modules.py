@@ -50,7 +50,8 @@ def by_nvcc(arch, out):
 def jit_functions(text, path):
     """A module of the functions in a text that triton.jit decorates, without their other decorators, and their trees."""
     tree = ast.parse(text)
-    functions, kept = {}, ["import math", "import triton", "import triton.language as tl"]
+    functions = {}
+    kept = ["import math", "import triton", "import triton.language as tl"]
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             node.decorator_list = [ast.parse("triton.jit", mode="eval").body]
@@ -251,7 +252,8 @@ def main():
     parser.add_argument("--wheel", nargs="+", default=[])
     flags = parser.parse_args()
     flags.out.mkdir(parents=True, exist_ok=True)
-    build, failed = flags.build.resolve(), []
+    build = flags.build.resolve()
+    failed = []
     origins = []
     if flags.ours:
         origins.append(("this tree, in the programs of --backend ptx", ours(build, flags.out)))
@@ -261,7 +263,9 @@ def main():
         origins.append(("examples/triton, for sm_80 and sm_90", our_triton(build, flags.out)))
     for wheel in flags.wheel:
         origins.append((pathlib.Path(wheel).name, of_wheel(wheel, flags.out, failed)))
-    totals, refused, bad = collections.Counter(), [], []
+    totals = collections.Counter()
+    refused = []
+    bad = []
     print("| origin | modules | decoded whole | entries | launched | passed |\n|---|---|---|---|---|---|")
     for origin, modules in origins:
         count = collections.Counter()

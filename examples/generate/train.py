@@ -48,7 +48,9 @@ def text_of(path):
 
 
 def new_weights(c):
-    hidden, ffn, dim = c["hidden_size"], c["intermediate_size"], c["hidden_size"] // c["num_attention_heads"]
+    hidden = c["hidden_size"]
+    ffn = c["intermediate_size"]
+    dim = c["hidden_size"] // c["num_attention_heads"]
     shapes = {"model.embed_tokens.weight": (c["vocab_size"], hidden), "model.norm.weight": (hidden,)}
     for i in range(c["num_hidden_layers"]):
         at = f"model.layers.{i}."
@@ -76,7 +78,8 @@ def new_weights(c):
 def logits_of(w, c, ids):
     """Of every position of ids [batch, seq]."""
     heads, groups, hidden = c["num_attention_heads"], c["num_key_value_heads"], c["hidden_size"]
-    dim, (batch, seq) = hidden // heads, ids.shape
+    dim = hidden // heads
+    batch, seq = ids.shape
     angle = torch.outer(torch.arange(seq), c["rope_theta"] ** (-torch.arange(0, dim, 2) / dim))
     cos, sin = angle.cos(), angle.sin()
 
@@ -109,10 +112,12 @@ def loss_of(w, c, ids):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse.add_argument("text"), parse.add_argument("folder", type=pathlib.Path)
+    parse.add_argument("text")
+    parse.add_argument("folder", type=pathlib.Path)
     parse.add_argument("--minutes", type=float, default=20, help="of processor time")
     flags = parse.parse_args()
-    torch.manual_seed(2026), torch.set_num_threads(1)
+    torch.manual_seed(2026)
+    torch.set_num_threads(1)
     text = text_of(flags.text)
     cut = len(text) * 19 // 20
     train, held = (torch.frombuffer(bytearray(part), dtype=torch.uint8).long() for part in (text[:cut], text[cut:]))
@@ -130,14 +135,19 @@ def main():
         lr=0.0,
         betas=(0.9, 0.95),
     )
-    start, step = time.process_time(), 0
-    while (spent := (time.process_time() - start) / (60 * flags.minutes)) < 1:
+    start = time.process_time()
+    step = 0
+    while True:
+        spent = (time.process_time() - start) / (60 * flags.minutes)  # share of the time that it may take
+        if spent >= 1:
+            break
         rate = 4e-3 * min(1, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * spent)))
         for group in optimiser.param_groups:
             group["lr"] = rate
         at = torch.randint(len(train) - CONTEXT - 1, (BATCH,))
         loss = loss_of(w, CONFIG, torch.stack([train[i : i + CONTEXT + 1] for i in at]))
-        optimiser.zero_grad(), loss.backward()
+        optimiser.zero_grad()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(w.values(), 1.0)
         optimiser.step()
         if step % 100 == 0:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-import numpy as np, assay
+import numpy as np
+import assay
 
 
 def softmax(x):

@@ -157,7 +157,8 @@ def attention_kernel(
     DIM: tl.constexpr,
 ):
     i, j, d = tl.program_id(0) * QUERIES + tl.arange(0, QUERIES), tl.arange(0, KEYS), tl.arange(0, DIM)
-    batch, head = (tl.program_id(1) // heads).to(tl.int64), tl.program_id(1) % heads
+    batch = (tl.program_id(1) // heads).to(tl.int64)
+    head = tl.program_id(1) % heads
     queries = load_tile(q + batch * q_b + head * q_h, seq_q, dim, i, d, q_s, q_d)
     k += batch * k_b + head // group * k_h
     v += batch * v_b + head // group * v_h

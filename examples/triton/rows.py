@@ -79,7 +79,9 @@ def rope_kernel(
     token, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
     c = tl.arange(0, BLOCK)
     if INTERLEAVED:
-        pair, first, partner = c // 2, c % 2 == 0, c ^ 1
+        pair = c // 2
+        first = c % 2 == 0
+        partner = c ^ 1
     else:
         first = c < pairs
         pair = tl.where(first, c, c - pairs)

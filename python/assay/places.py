@@ -41,7 +41,8 @@ def require(what: str, entry: Entry, dtype: str, shape: Sequence[int]) -> None:
 class NumpyPlace:
     """Tensors are views of the judge's memory: no input can be written, and an updated output is written in place."""
 
-    backend, checks = "host", ("inputs",)
+    backend = "host"
+    checks = ("inputs",)
 
     def __init__(self) -> None:
         self.device = f"NumPy {np.__version__}"

@@ -56,7 +56,8 @@ def place_device(device: str | None) -> str:
 class SimulatedPlace:
     """Tensors lie in memory of the host, of which kernels may access exactly their images."""
 
-    backend, checks = "simt", ("bounds", "inputs", "reads", "races", "uninitialised", "plain")
+    backend = "simt"
+    checks = ("bounds", "inputs", "reads", "races", "uninitialised", "plain")
 
     def __init__(self, simulated: Simulated, device: str) -> None:
         from . import triton

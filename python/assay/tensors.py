@@ -95,7 +95,8 @@ def _of_dlpack(what: str, x: Any) -> np.ndarray:
     raise InputError(f"{what}, of type {type(x).__name__}, cannot be brought to the host: {why}")
 
 
-_MOST_KEPT, _MOST_KEPT_BYTES = 2, 128 << 20  # files, and bytes of each
+_MOST_KEPT = 2  # files
+_MOST_KEPT_BYTES = 128 << 20  # of each
 _kept: list[tuple[int, int]] = []  # the process that made it, and its descriptor
 _keeping = threading.Lock()
 

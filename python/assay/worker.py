@@ -21,7 +21,10 @@ from .simulated import Simulated, place_device
 
 def _refuse(judge: socket.socket, why: str) -> None:
     """Answers every message with a reason."""
-    while text := judge.recv(1 << 16):
+    while True:
+        text = judge.recv(1 << 16)
+        if not text:
+            return
         answer = {
             "id": json.loads(text)["id"],
             "status": 3,

@@ -82,7 +82,8 @@ def rope(library, heads=4, kv_heads=2, **attributes):
     call = library.choose(assay.describe("rope"), "f32", given(**tensors), attributes, AT_HOST)
     launched(call, **tensors)
     outputs = tensors.pop("q_out"), tensors.pop("k_out")
-    attributes.pop("positions", None), attributes.pop("frequencies", None)
+    attributes.pop("positions", None)
+    attributes.pop("frequencies", None)
     assay.check("rope", outputs, numerics=call.numerics, **tensors, **attributes)
 
 

@@ -10,7 +10,10 @@ is what all of them reserve.  A time is the least of the turns.  Each turn is a 
 it met is forgotten.  `logit_error` is the largest difference of a logit from the model's before, over their standard deviation.
 Lines are appended to OUT.jsonl.  A way that fails gets a line with the reason.  Exit codes: 0, 2 bad usage, 77 no PyTorch,
 transformers or GPU here."""
-import json, os, sys, time
+import json
+import os
+import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from records import Parser, judged
@@ -78,7 +81,8 @@ def seconds(torch, model, more, prompt, batch, count):
 
 def timed(torch, ready, prompt, batch, outputs, turns, deadline):
     """What to record of each way of `ready` (way: model, arguments of generate()), which take turns."""
-    times, rows = {way: [] for way in ready}, {}
+    times = {way: [] for way in ready}
+    rows = {}
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
     for turn in range(-2, turns):  # the first two compile and capture
@@ -155,7 +159,8 @@ def main(arguments):
     if flags.table:
         return table([flags.out] + flags.configs)
     try:
-        import torch, transformers
+        import torch
+        import transformers
     except ImportError as e:
         print(f"hf.py: {e}", file=sys.stderr)
         return 77
@@ -165,7 +170,10 @@ def main(arguments):
     deadline = time.monotonic() + flags.budget
     print(f"PyTorch {torch.__version__}, transformers {transformers.__version__}", flush=True)
     for config in flags.configs:
-        model, ready, failed, said = None, {}, {}, {}
+        model = None
+        ready = {}
+        failed = {}
+        said = {}
         for way in flags.way or ["eager"]:
             try:
                 if time.monotonic() > deadline:

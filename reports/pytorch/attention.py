@@ -132,7 +132,8 @@ def attention_forward(m, a):
             left_out=sdpa_cannot(a) or None,
         )
     # Note: inputs that want gradients are what makes PyTorch ask for L; cuDNN is up to 3 % faster with it than without.
-    leaves, forward = [x.detach().requires_grad_() for x in (q, k, v)], by_backend("cudnn")
+    leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+    forward = by_backend("cudnn")
 
     def with_l():
         with torch.enable_grad():
@@ -189,7 +190,8 @@ def paged_attention(m, a):
     q = m.normal("q", a.batch, a.seq_q, a.heads, a.head_dim)
     pools = [m.normal(n, a.pages, a.page_size, a.kv_heads, a.head_dim) for n in ("k_pool", "v_pool")]
     table = m.permutation("pages", a.pages)[: a.batch * owned].view(a.batch, owned)
-    a.seq_k, a.mask = owned * a.page_size, "causal" if a.seq_q > 1 else "none"
+    a.seq_k = owned * a.page_size
+    a.mask = "causal" if a.seq_q > 1 else "none"
     mask = visible(a, m.device)
     yield eager(what, lambda: sdpa(q, *(pool[table].flatten(1, 2) for pool in pools), a, mask))
 
@@ -231,7 +233,9 @@ def rope(m, a):
 
 def transformer_layer(m, a):
     llama, neox = a.dialect == "llama", a.dialect == "gptneox"
-    c, wide, narrow = a.hidden, a.heads * a.head_dim, a.kv_heads * a.head_dim
+    c = a.hidden
+    wide = a.heads * a.head_dim
+    narrow = a.kv_heads * a.head_dim
     biased = "no" if llama else "yes"
     x = m.normal("x", a.batch, a.seq_q, c)
     projections = {}
@@ -248,7 +252,9 @@ def transformer_layer(m, a):
     norms = [(m.gain(f"gamma{i}", c), m.maybe(biased, f"beta{i}", c)) for i in (1, 2)]
     rotary = int(a.rotary_dim) or (a.head_dim // 8 * 2 if neox else a.head_dim // 2 * 2)
     cos, sin = tables(m, a, rotary, "half", torch.arange(a.seq_q, device=m.device)[None])
-    a.seq_k, a.mask, a.scale = a.seq_q, "causal", 0.0
+    a.seq_k = a.seq_q
+    a.mask = "causal"
+    a.scale = 0.0
     mask = added_mask(a, m.device, m.dtype)
 
     def norm(which, y):

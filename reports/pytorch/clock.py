@@ -5,7 +5,10 @@ import time
 
 import torch
 
-LEAST, MOST, BATCH, KEPT = 30, 1000, 20, 50
+LEAST = 30
+MOST = 1000
+BATCH = 20
+KEPT = 50
 WARM_UP = 0.1  # seconds
 FLUSH_BYTES = 256 << 20  # five times the L2 of an H200
 HIDING, MOST_FLUSHES = 8, 64  # of 60 us
@@ -15,12 +18,15 @@ class Launch:
     """What is timed.  `hide_host`: queued whole before the device comes to it, for the host takes longer than a flush."""
 
     def __init__(self, call, hide_host=False):
-        self.call, self.flushes, self.hide_host = call, HIDING if hide_host else 1, hide_host
+        self.call = call
+        self.flushes = HIDING if hide_host else 1
+        self.hide_host = hide_host
 
 
 def turns(seconds):
     """Numbers of the turns of a timing, and whether they count: those of the first WARM_UP seconds do not."""
-    turn, warm = 0, time.perf_counter() + WARM_UP
+    turn = 0
+    warm = time.perf_counter() + WARM_UP
     while turn == 0 or time.perf_counter() < warm:
         yield turn, False
         turn += 1
@@ -48,7 +54,8 @@ class CudaClock:
 
     def time_us(self, launches, seconds):
         """Microseconds of each launch, in the order that they were taken."""
-        us, owner = [[] for _ in launches], []
+        us = [[] for _ in launches]
+        owner = []
 
         def collect():
             torch.cuda.synchronize()
@@ -109,7 +116,8 @@ def quantile(ordered, q):
 
 
 def summary(us):
-    ordered, n = sorted(us), len(us)
+    ordered = sorted(us)
+    n = len(us)
     mean = sum(us) / n
     std = (sum((x - mean) ** 2 for x in us) / (n - 1)) ** 0.5 if n > 1 else 0.0
     out = {

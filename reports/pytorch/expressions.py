@@ -12,8 +12,14 @@ class Variant:
     several kernels, so that a graph of them is worth a row of its own; `compiled`: torch.compile is tried on it."""
 
     def __init__(self, kernel, what, call=None, prepare=None, steps=False, compiled=False, hide_host=False, left_out=None):
-        self.kernel, self.what, self.call, self.prepare = "pytorch_" + kernel, what, call, prepare
-        self.steps, self.compiled, self.hide_host, self.left_out = steps, compiled, hide_host, left_out
+        self.kernel = "pytorch_" + kernel
+        self.what = what
+        self.call = call
+        self.prepare = prepare
+        self.steps = steps
+        self.compiled = compiled
+        self.hide_host = hide_host
+        self.left_out = left_out
 
 
 def eager(what, call, steps=True, kernel="eager"):
@@ -24,7 +30,9 @@ class Maker:
     """Inputs on the device, drawn from a seed; kept by name as they were made where somebody wants to look at them."""
 
     def __init__(self, device, dtype, seed=2026, keep=False):
-        self.device, self.dtype, self.kept = device, dtype, {} if keep else None
+        self.device = device
+        self.dtype = dtype
+        self.kept = {} if keep else None
         self.random = torch.Generator(device).manual_seed(seed)
 
     def _made(self, name, tensor):
@@ -234,7 +242,8 @@ def kv_append(m, a):
     k, v = (m.normal(n, a.batch, a.seq_q, a.kv_heads, a.head_dim) for n in ("k", "v"))
     pools = [m.normal(n, a.pages, a.page_size, a.kv_heads, a.head_dim) for n in ("k_pool", "v_pool")]
     owned = min(a.max_pages, a.pages // a.batch)
-    capacity, full = owned * a.page_size, a.fill == "lengths_full"
+    capacity = owned * a.page_size
+    full = a.fill == "lengths_full"
     if a.fill not in ("normal", "lengths_full") or a.seq_q > capacity:
         yield Variant(
             "eager", "pool.index_copy_", left_out=f"fill {a.fill} with {a.seq_q} new rows of {capacity} is not made here"

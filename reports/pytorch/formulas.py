@@ -89,7 +89,9 @@ def sees(a, i, j):
 
 def weights(q, k, a):
     """P [batch][heads][seq_q][seq_k]."""
-    scale, cap, group = getattr(a, "scale", 0) or 1 / sqrt(a.head_dim), getattr(a, "softcap", 0), a.heads // a.kv_heads
+    scale = getattr(a, "scale", 0) or 1 / sqrt(a.head_dim)
+    cap = getattr(a, "softcap", 0)
+    group = a.heads // a.kv_heads
     out = []
     for b in range(a.batch):
         out.append([])
@@ -107,7 +109,8 @@ def weights(q, k, a):
 
 
 def attended(q, k, v, a):
-    p, group = weights(q, k, a), a.heads // a.kv_heads
+    p = weights(q, k, a)
+    group = a.heads // a.kv_heads
     return [
         [
             [
@@ -121,8 +124,13 @@ def attended(q, k, v, a):
 
 
 def attention_backward(t, a):
-    q, k, v, do = t["q"], t["k"], t["v"], t["do"]
-    p, group, scale = weights(q, k, a), a.heads // a.kv_heads, a.scale or 1 / sqrt(a.head_dim)
+    q = t["q"]
+    k = t["k"]
+    v = t["v"]
+    do = t["do"]
+    p = weights(q, k, a)
+    group = a.heads // a.kv_heads
+    scale = a.scale or 1 / sqrt(a.head_dim)
     dq, dk, dv = ([[[[0.0] * a.head_dim for _ in head] for head in rows] for rows in x] for x in (q, k, v))
     for b in range(a.batch):
         for h in range(a.heads):
@@ -172,7 +180,8 @@ def rope(t, a):
 
 
 def transformer_layer(t, a):
-    neox, d = a.dialect == "gptneox", a.head_dim
+    neox = a.dialect == "gptneox"
+    d = a.head_dim
     flat = [token for sequence in t["x"] for token in sequence]
     split = lambda y: [
         [[y[b * a.seq_q + s][i : i + d] for i in range(0, len(y[0]), d)] for s in range(a.seq_q)] for b in range(a.batch)

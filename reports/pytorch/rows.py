@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of datasets/bench as `validate bench` names them: the axes in the op's order, the attributes that are not at their default,
 fill and layout.  Needs no PyTorch."""
-import json, os
+import json
+import os
 from decimal import Decimal
 
 from records import BadInput
@@ -85,7 +86,10 @@ class Row:
     def __init__(self, op, dtype, text):
         if dtype not in DTYPES:
             raise BadInput(f"unknown dtype '{dtype}'; one of {', '.join(DTYPES)}")
-        self.op, self.dtype, self.fill, self.layout = op, dtype, "normal", "contiguous"
+        self.op = op
+        self.dtype = dtype
+        self.fill = "normal"
+        self.layout = "contiguous"
         given = {}
         for pair in text.split():
             key, equals, value = pair.partition("=")

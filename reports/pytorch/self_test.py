@@ -63,8 +63,11 @@ def outputs_of(variant):
 
 def check(op, shape, left_out):
     """(how many variants agree, what is wrong)."""
-    row, maker = Row(op, "f32", shape), Maker("cpu", torch.float64, keep=True)
-    agree, wrong, want = 0, [], None
+    row = Row(op, "f32", shape)
+    maker = Maker("cpu", torch.float64, keep=True)
+    agree = 0
+    wrong = []
+    want = None
     for variant in BUILDERS[op](maker, row):
         if want is None and not variant.left_out:
             want = [
@@ -75,7 +78,8 @@ def check(op, shape, left_out):
             continue
         try:
             if variant.prepare:
-                variant.call, variant.prepare = variant.prepare(), None
+                variant.call = variant.prepare()
+                variant.prepare = None
             got = outputs_of(variant)
         except RuntimeError as e:
             if "sdpa" not in variant.kernel:
@@ -97,14 +101,17 @@ def check(op, shape, left_out):
 
 
 def self_test():
-    wrong, agree, left_out = [], 0, set()
+    wrong = []
+    agree = 0
+    left_out = set()
     for name, has in (("rows.py", OPS), ("formulas.py", FORMULAS), ("self_test.py", CASES)):
         if set(has) != set(BUILDERS):
             wrong.append(f"{name} does not have the ops {sorted(set(has) ^ set(BUILDERS))}")
     for op, shapes in CASES.items():
         for shape in shapes:
             n, told = check(op, shape, left_out)
-            agree, wrong = agree + n, wrong + told
+            agree += n
+            wrong += told
     for line in sorted(left_out):
         print("not tried here:", line)
     for line in wrong:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row: its variants made, timed in turns, their values checked, a `timing` record for each."""
-import gc, math, signal, time, warnings
+import gc
+import math
+import signal
+import time
+import warnings
 
 import torch
 
@@ -63,7 +67,8 @@ def within(seconds, call, late):
     def give_up(*_):
         raise TooSlow(late)
 
-    before, start = signal.signal(signal.SIGALRM, give_up), time.perf_counter()
+    before = signal.signal(signal.SIGALRM, give_up)
+    start = time.perf_counter()
     signal.setitimer(signal.ITIMER_REAL, seconds, 5)  # again, should somebody have swallowed it
     try:
         result = call()
@@ -145,14 +150,16 @@ class RowTimer:
 
     def time(self, row):
         """(variant, microseconds or None, why not) of each."""
-        made, expected = [], None
+        made = []
+        expected = None
         try:
             for v, prepare in self._variants(row):
                 if self.kernels and v.kernel not in self.kernels:
                     if expected is None and not v.left_out:
                         expected = self._attempt(prepare)[1]
                     continue
-                call, why = None, v.left_out
+                call = None
+                why = v.left_out
                 if not why:
                     call, outputs, why = self._attempt(prepare)
                 if call and expected is None:

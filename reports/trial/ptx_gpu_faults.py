@@ -26,7 +26,8 @@ import ptx_faults
 TOKENS, HIDDEN, OUT = 200, 328, 72
 TOOLS = ("racecheck", "memcheck", "synccheck")
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
-F16, SWIZZLE = 6, {64: 2, 128: 3}  # of cuTensorMapEncodeTiled
+F16 = 6  # of cuTensorMapEncodeTiled, as is SWIZZLE
+SWIZZLE = {64: 2, 128: 3}
 
 
 class Driver:
@@ -39,7 +40,8 @@ class Driver:
         self.call("cuCtxSetCurrent", self.context)
 
     def call(self, name, *arguments):
-        if code := getattr(self.lib, name)(*arguments):
+        code = getattr(self.lib, name)(*arguments)
+        if code:
             text = ctypes.c_char_p()
             self.lib.cuGetErrorString(code, ctypes.byref(text))
             raise RuntimeError(f"{name}: {(text.value or b'unknown').decode()} ({code})")
@@ -84,10 +86,15 @@ def run_one(path, module, limit):
     x, weight, bias = (driver.memory(halves(n, step)) for n, step in ((TOKENS * HIDDEN, 40503), (OUT * HIDDEN, 30011), (OUT, 7)))
     y, scratch = driver.memory(b"\xff" * (2 * TOKENS * OUT)), driver.memory(bytes(384 * 4 * 3))
     i32, i64 = ctypes.c_int32, ctypes.c_int64
-    sizes, null = [i32(TOKENS), i32(HIDDEN), i32(OUT)], ctypes.c_uint64(0)
-    grid, block, shared = (4, 3), 128, 18432
+    sizes = [i32(TOKENS), i32(HIDDEN), i32(OUT)]
+    null = ctypes.c_uint64(0)
+    grid = (4, 3)
+    block = 128
+    shared = 18432
     if module == "linear_wgmma":
-        grid, block, shared = (1, 2), 384, 69680
+        grid = (1, 2)
+        block = 384
+        shared = 69680
         values = [
             driver.map(x, TOKENS, HIDDEN, (64, 128), 128),
             driver.map(weight, OUT, HIDDEN, (64, 32), 128),
@@ -108,7 +115,7 @@ def run_one(path, module, limit):
     pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
     driver.call("cuLaunchKernel", entry, *grid, 1, block, 1, 1, shared, None, pointers, None)
     end = time.monotonic() + limit
-    while (code := driver.lib.cuStreamQuery(None)) == NOT_READY:
+    while driver.lib.cuStreamQuery(None) == NOT_READY:
         if time.monotonic() > end:
             return {"gpu": "hangs"}
         time.sleep(0.002)

@@ -4,10 +4,13 @@
 around their medians, spread as on a GPU.
   make_records.py OUT RECORDS... [--seed N] [--rows N] [--factor F of the first row's times] [--processes N] [--date D]
     [--suites: puts each row in a published table, and adds step, DRAM bytes, resources, times of other programs and profiles]"""
-import argparse, json, random
+import argparse
+import json
+import random
 
 parser = argparse.ArgumentParser()
-parser.add_argument("out"), parser.add_argument("records", nargs="+")
+parser.add_argument("out")
+parser.add_argument("records", nargs="+")
 for name, default in (("seed", 1), ("rows", 20), ("factor", 1.0), ("processes", 6)):
     parser.add_argument("--" + name, type=type(default), default=default)
 parser.add_argument("--date", default="2026-11-21T12:00:00Z")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs reports/pytorch/clock.py on a fake device with a slow host: hiding the host's time must not change the device's.  Prints
 microseconds and flushes of each case; validate/tests/bench/pytorch_rows_test.sh checks them.  Needs no PyTorch."""
-import sys, types
+import sys
+import types
 
 FLUSH, QUEUE = 60, 2  # us of the device, of the host
 
@@ -45,7 +46,8 @@ class Buffer:
 
 
 torch = types.ModuleType("torch")
-torch.uint8, torch.empty = "uint8", lambda *_, **__: Buffer()
+torch.uint8 = "uint8"
+torch.empty = lambda *_, **__: Buffer()
 torch.cuda = types.SimpleNamespace(Event=Event, synchronize=lambda: machine.synchronize())
 sys.modules["torch"] = torch
 from pytorch import clock

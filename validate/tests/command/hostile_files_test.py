@@ -69,7 +69,10 @@ def broken(value, wrong=FEW):
 
 class Checks:
     def __init__(self, validate):
-        self.validate, self.count, self.codes, self.failed = validate, 0, collections.Counter(), 0
+        self.validate = validate
+        self.count = 0
+        self.codes = collections.Counter()
+        self.failed = 0
 
     def works(self, *arguments):
         """What is right works, or a refusal of what is wrong would say nothing."""
@@ -189,7 +192,8 @@ def tensors(checks):
     with open("in.safetensors", "rb") as file:
         good = file.read()
     size = struct.unpack("<Q", good[:8])[0]
-    header, body = json.loads(good[8 : 8 + size]), good[8 + size :]
+    header = json.loads(good[8 : 8 + size])
+    body = good[8 + size :]
     for text in broken(header):
         raw = text.encode("utf-8", "surrogatepass")
         write("bad.safetensors", struct.pack("<Q", len(raw)) + raw + body)

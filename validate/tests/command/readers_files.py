@@ -113,7 +113,8 @@ def sampled(all_places):
 
 
 def of_json(raw, closed):
-    value, text = json.loads(raw), raw.decode()
+    value = json.loads(raw)
+    text = raw.decode()
     for path in sampled(
         [p for p in places(value) if not (p[0] == "weight_map" and len(p) > 1 and p[1] != next(iter(value["weight_map"])))]
     ):
@@ -204,7 +205,8 @@ def zipped(members, how=zipfile.ZIP_STORED):
 def npz(raw):
     with zipfile.ZipFile(io.BytesIO(raw)) as file:
         members = {name: file.read(name) for name in file.namelist()}
-    data, rest = members["x.npy"][-24:], [(name, content) for name, content in members.items() if name != "x.npy"]
+    data = members["x.npy"][-24:]
+    rest = [(name, content) for name, content in members.items() if name != "x.npy"]
 
     def of(content, *more):
         return zipped([("x.npy", content), *rest, *more])
@@ -309,7 +311,8 @@ def npz_attributes(raw):
 
 def safetensors(raw):
     size = struct.unpack("<Q", raw[:8])[0]
-    header, data = json.loads(raw[8 : 8 + size]), raw[8 + size :]
+    header = json.loads(raw[8 : 8 + size])
+    data = raw[8 + size :]
 
     def of(changed, elements=data):
         text = changed if isinstance(changed, bytes) else json.dumps(changed).encode()

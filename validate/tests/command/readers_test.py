@@ -29,7 +29,8 @@ class Page:
     """The tables of docs/readers.md, by the heading above them: a list of rows, each a list of cells."""
 
     def __init__(self, path):
-        self.tables, heading = collections.defaultdict(list), ""
+        self.tables = collections.defaultdict(list)
+        heading = ""
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
         for line in self.text.splitlines():
@@ -54,17 +55,25 @@ class Page:
     def flags(self):
         """Each (flag or word, subcommands, kind, right value or None, command with a place for the value)."""
         for flag, of, kind, right, command in self.rows("Flags and words", "flag"):
-            flag, right, own = self.word(flag), self.word(right), shlex.split(self.word(command))
+            flag = self.word(flag)
+            right = self.word(right)
+            own = shlex.split(self.word(command))
             subcommands = self.words(of)
             yield flag, subcommands, self.word(kind), None if right == "-" else right, own
 
 
 class Checks:
     def __init__(self, page, validate, trial, source):
-        self.page, self.validate, self.trial, self.source = page, validate, trial, source
-        self.failed, self.counts, self.kinds = 0, collections.Counter(), collections.Counter()
+        self.page = page
+        self.validate = validate
+        self.trial = trial
+        self.source = source
+        self.failed = 0
+        self.counts = collections.Counter()
+        self.kinds = collections.Counter()
         self.environment = dict(os.environ, ASSAY_DATASETS=os.path.join(source, "datasets"))
-        self.pool, self.waiting = concurrent.futures.ThreadPoolExecutor(2), []
+        self.pool = concurrent.futures.ThreadPoolExecutor(2)
+        self.waiting = []
 
     def fail(self, what, why):
         self.failed += 1
@@ -220,7 +229,8 @@ def command_of(page, flag, subcommand, own, value):
 
 
 def flags(checks):
-    page, group = checks.page, "flags and words"
+    page = checks.page
+    group = "flags and words"
     for flag, of, kind, right, own in page.flags():
         of = [s for s in of if s != "selfcheck" or checks.trial]
         for subcommand in of if right else []:
@@ -257,7 +267,8 @@ def placed(own, subcommand):
 
 
 def attributes(checks):
-    page, group = checks.page, "tensors and attributes"
+    page = checks.page
+    group = "tensors and attributes"
     on_page = {
         (op, page.word(name)): (page.word(kind), page.word(right))
         for name, of, kind, right in page.rows("Attributes", "attribute")
@@ -299,7 +310,9 @@ def of_files(checks):
         if len(row) != 5:
             continue
         about, kind, right, command, _ = row
-        kind, right, command = page.word(kind), page.word(right), shlex.split(page.word(command))
+        kind = page.word(kind)
+        right = page.word(right)
+        command = shlex.split(page.word(command))
         checks.works([right if word == "@" else word for word in command])
         group = "tensors and attributes" if kind in ("npz", "npz-attributes", "safetensors") else "files"
         for number, (what, content) in enumerate(files.wrong(kind, right)):

@@ -124,13 +124,18 @@ class Run:
                 capture_output=True,
                 timeout=HANGS,
             )
-            self.code, self.said = done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+            self.code = done.returncode
+            self.said = (done.stdout + done.stderr).decode(errors="replace")
             self.errors = done.stderr.decode(errors="replace")
         except subprocess.TimeoutExpired:
-            self.hung, self.code, self.said, self.errors = True, None, "", ""
+            self.hung = True
+            self.code = None
+            self.said = ""
+            self.errors = ""
         with open(state, "rb") as file:
             failed, judge, workers = struct.unpack("QQQ", file.read(24))
-        self.failed, self.calls = failed == 1, {"j": judge, "w": workers}
+        self.failed = failed == 1
+        self.calls = {"j": judge, "w": workers}
         self.text = open(self.records, "rb").read() if os.path.exists(self.records) else b""
 
     def lines(self):
@@ -190,8 +195,11 @@ def wrongs(run, clean):
 
 
 def main():
-    found, tried, reached = collections.Counter(), 0, 0
-    outcomes, known = collections.Counter(), {}
+    found = collections.Counter()
+    tried = 0
+    reached = 0
+    outcomes = collections.Counter()
+    known = {}
     part, parts = map(int, flags.part.split("/"))
     rng = random.Random(flags.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -226,7 +234,8 @@ def main():
             )
             for fail in ask:
                 run = Run(folder, name, fail)
-                tried, reached = tried + 1, reached + run.failed
+                tried += 1
+                reached += run.failed
                 wrong_here = wrongs(run, clean)
                 unread = run.hung or any(wrong.startswith("torn") for wrong in wrong_here)
                 outcomes[(run.code, None if unread else "skipped" in verdicts(run.lines()).values())] += 1

@@ -5,7 +5,14 @@ the page without JavaScript, an empty console and no requests to a network.
   report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAME,...: required ones]
     [--height PIXELS: the most at a width of 1280, all folded] [--bytes SIZE: the most]
 Exit code 77: no Chromium here."""
-import base64, json, os, shutil, subprocess, sys, tempfile, time
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 
 arguments = sys.argv[1:]
 
@@ -50,7 +57,8 @@ our_in, from_browser = os.pipe()
 def places():
     a, b = os.dup(to_browser), os.dup(from_browser)
     spare_a, spare_b = (os.dup(a), os.dup(b))
-    os.dup2(spare_a, 3), os.dup2(spare_b, 4)
+    os.dup2(spare_a, 3)
+    os.dup2(spare_b, 4)
 
 
 process = subprocess.Popen(
@@ -71,8 +79,11 @@ process = subprocess.Popen(
     stdout=subprocess.DEVNULL,
     stderr=subprocess.DEVNULL,
 )
-os.close(to_browser), os.close(from_browser)
-pending, events, number = b"", [], 0
+os.close(to_browser)
+os.close(from_browser)
+pending = b""
+events = []
+number = 0
 
 
 def receive():
