@@ -6,6 +6,7 @@
 #                   without KERNEL all kernels of the op
 #   make test       builds everything, the tests and the broken kernels, and runs the tests but those labelled push.  A test that
 #                   has passed with the same bytes before is left out; CACHE=off: none is
+#   make format     formats the tracked files: C++ and CUDA by clang-format, Python by black
 #   make ledger     judges every kernel over smoke, and every broken one on its witness, and compares the verdicts with those of
 #                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": packed kernels of reports/trial too
 #   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both
@@ -15,7 +16,7 @@ SUITE ?= first
 PREFIX ?= /usr/local
 JOBS  ?= $(shell nproc)
 
-.PHONY: validate check test ledger full install clean
+.PHONY: validate check test format ledger full install clean
 .DEFAULT_GOAL := validate
 
 # Note: both use one build folder, so `make test` reuses what `make validate` has built.
@@ -34,10 +35,14 @@ check:
 	@build/bin/validate run --op $(OP) $(if $(KERNEL),--kernel $(KERNEL)) --suite edges
 
 test:
-	@cmake/bootstrap.sh catch2 libonnx-testdata
+	@cmake/bootstrap.sh catch2 libonnx-testdata clang-format-14 black
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS)
 	@$(if $(filter off,$(CACHE)),ASSAY_NO_CACHE=1) cmake/tests/run.sh build --output-on-failure --no-tests=error -j $(JOBS) -LE push
+
+format:
+	@cmake/bootstrap.sh clang-format-14 black
+	@python3 cmake/tests/format.py --write
 
 ledger:
 	@cmake/bootstrap.sh catch2

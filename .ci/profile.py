@@ -11,8 +11,10 @@ import sys
 
 # Field of a profile record: (ncu's metric, {ncu's unit: factor to our unit}).  "%" marks a share, which is at most 1.
 FIELDS = {
-    "time_us": ("gpu__time_duration.sum", {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3,
-                                            "s": 1e6, "second": 1e6}),
+    "time_us": (
+        "gpu__time_duration.sum",
+        {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3, "s": 1e6, "second": 1e6},
+    ),
     "registers": ("launch__registers_per_thread", {"register/thread": 1, "": 1}),
     "occupancy_theoretical": ("sm__maximum_warps_per_active_cycle_pct", {"%": 0.01}),
     "occupancy_achieved": ("sm__warps_active.avg.pct_of_peak_sustained_active", {"%": 0.01}),
@@ -23,8 +25,10 @@ FIELDS = {
     "dram_written_bytes": ("dram__bytes_write.sum", {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}),
 }
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-STALLS = ("barrier branch_resolving dispatch_stall drain gmma imc_miss lg_throttle long_scoreboard math_pipe_throttle membar "
-          "mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping tex_throttle wait").split()
+STALLS = (
+    "barrier branch_resolving dispatch_stall drain gmma imc_miss lg_throttle long_scoreboard math_pipe_throttle membar "
+    "mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping tex_throttle wait"
+).split()
 SHOWN_STALLS = 3
 AGREE = 0.03  # share by which two counts of the same bytes may differ
 LEAST_BYTES = 64e6  # smaller kernels are not judged: earlier contents of the cache change their bytes too much
@@ -107,7 +111,9 @@ def profiles(launched_path, csv_path):
             launches += [(record, f["function"]) for f in record["functions"]]
     for place, ((launched, function), row) in enumerate(zip(launches, rows), 1):
         if identifier(row["Kernel Name"]) != identifier(function):
-            raise Wrong(f"launch {place} is {function} of {launched['op']}/{launched['kernel']}, and ncu saw {row['Kernel Name']}")
+            raise Wrong(
+                f"launch {place} is {function} of {launched['op']}/{launched['kernel']}, and ncu saw {row['Kernel Name']}"
+            )
         print(json.dumps(profile(launched, function, row, units), ensure_ascii=False))
     if len(rows) != len(launches):
         raise Wrong(f"{len(launches)} functions were launched, and ncu saw {len(rows)}")
@@ -121,8 +127,10 @@ def beside(dram, functions):
     read, written = (sum(f[f"dram_{way}_bytes"] for f in functions) for way in ("read", "written"))
     left = min(max(dram["written_bytes"] - written, 0), L2_BYTES)
     ratio = (read + written + left) / (dram["read_bytes"] + dram["written_bytes"])
-    return ratio, (f"ncu reads {1e-6 * read:.2f} MB and writes {1e-6 * written:.2f}, bench {1e-6 * dram['read_bytes']:.2f} and "
-                   f"{1e-6 * dram['written_bytes']:.2f}; {1e-6 * left:.2f} left in the cache: {ratio:.4f}")
+    return ratio, (
+        f"ncu reads {1e-6 * read:.2f} MB and writes {1e-6 * written:.2f}, bench {1e-6 * dram['read_bytes']:.2f} and "
+        f"{1e-6 * dram['written_bytes']:.2f}; {1e-6 * left:.2f} left in the cache: {ratio:.4f}"
+    )
 
 
 def compare(bench_path, profile_path):
@@ -141,7 +149,8 @@ def compare(bench_path, profile_path):
         ratio, words = beside(dram, functions) if not small else (1, f"less than {1e-6 * LEAST_BYTES:.0f} MB")
         one = len(functions) == 1 and not small
         fault = one and abs(ratio - 1) > AGREE
-        judged, wrong = judged + one, wrong + fault
+        judged += one
+        wrong += fault
         told = "DISAGREES" if fault else "agrees" if one else "not judged" + ("" if small else f", {len(functions)} functions")
         print(f"{'/'.join(key(record)[:2])} {' '.join(key(record)[2:])}: {words}: {told}")
     print(f"{judged} kernels judged, {wrong} disagree")

@@ -29,7 +29,8 @@ class BuildWithProgram(build_py):
         programs.mkdir(parents=True, exist_ok=True)
         shutil.copy2(PROGRAM, programs / "validate")
         shutil.copy2(PROGRAM.parent / "libassay_ptx.so", programs)
-        if (kernels := PROGRAM.parent / "libassay_kernels.so").exists():  # of a build with nvcc
+        kernels = PROGRAM.parent / "libassay_kernels.so"
+        if kernels.exists():  # of a build with nvcc
             shutil.copy2(kernels, programs)
         for line in subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout.splitlines():
             found = re.match(r"\s*(\S+) => (/\S+)", line)

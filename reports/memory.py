@@ -88,8 +88,13 @@ class Group:
 
 
 def replayed(validate, line, group=None):
-    return subprocess.Popen([validate, "replay", "--backend", "simt", "--no-shrink", "--timeout", "3000", line],
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=group and group.enter)
+    return subprocess.Popen(
+        [validate, "replay", "--backend", "simt", "--no-shrink", "--timeout", "3000", line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=group and group.enter,
+    )
 
 
 def verdict_of(said):
@@ -124,7 +129,9 @@ def small(line):
 
 
 def main():
-    validate, least, group = sys.argv[1], "--least" in sys.argv, "--group" in sys.argv
+    validate = sys.argv[1]
+    least = "--least" in sys.argv
+    group = "--group" in sys.argv
     lines = [line for line in sys.argv[2:] if not line.startswith("--")] or SHAPES
     bad = 0
     empty = {}
@@ -141,8 +148,11 @@ def main():
             wrong = wrong or kills > 0 or there != verdict
             verdict += f"; confined: {there}, {kills} killed" if kills or there != verdict else "; confined too"
         bad += wrong
-        print(f"{'WRONG ' if wrong else '      '}{told / MIB:8.0f} MiB told {taken / MIB:8.0f} taken {ratio:6.2f}",
-              f"{verdict[:60]:40}  {line}", flush=True)
+        print(
+            f"{'WRONG ' if wrong else '      '}{told / MIB:8.0f} MiB told {taken / MIB:8.0f} taken {ratio:6.2f}",
+            f"{verdict[:60]:40}  {line}",
+            flush=True,
+        )
     print(f"{bad} of {len(lines)} are told too little or too much")
     return 1 if bad else 0
 
@@ -192,24 +202,34 @@ LOSSES = """f16 tokens=1024 vocab=50000; f32 tokens=500 vocab=50000; bf16 tokens
 TABLES = """f16 tokens=4096 vocab=1000 hidden=4096; f32 tokens=2048 vocab=2000 hidden=4096;
     bf16 tokens=100000 vocab=50 hidden=128; f16 tokens=6 vocab=6 hidden=2000000; f32 tokens=200000 vocab=100000 hidden=40;
     f16 tokens=3000 vocab=3000 hidden=3001 layout=padded"""
-OF_OPS = [("add/naive gelu/naive silu_mul/naive softmax/block_row layernorm/block_row", ROWS, ""),
-          ("layernorm_residual/naive residual_layernorm/naive residual_rmsnorm/naive rmsnorm/block_row", ROWS, ""),
-          ("row_reduce/naive", REDUCED, ""),
-          ("cross_entropy/naive", LOSSES, ""), ("embedding/naive", TABLES, ""),
-          ("linear/mma_tiled gelu_linear/mma_tiled layernorm_linear/mma_tiled rmsnorm_gemm/mma_tiled", PRODUCTS, ""),
-          ("gemm_swiglu/mma_tiled", FFN, ""), ("ffn_gelu/mma_tiled", NARROW, ""),
-          ("attention_forward/naive attention_backward/naive", ATTENTION, ""),
-          ("attention_scores/naive", SCORES, " heads=1 kv_heads=1 head_dim=8"),
-          ("paged_attention/naive", PAGED, " seq_q=1 heads=4 page_size=64"), ("kv_append/naive", APPENDED, " page_size=64"),
-          ("rope/naive", ROTATED, ""), ("transformer_layer/unfused", LAYERS, " head_dim=16")]
+OF_OPS = [
+    ("add/naive gelu/naive silu_mul/naive softmax/block_row layernorm/block_row", ROWS, ""),
+    ("layernorm_residual/naive residual_layernorm/naive residual_rmsnorm/naive rmsnorm/block_row", ROWS, ""),
+    ("row_reduce/naive", REDUCED, ""),
+    ("cross_entropy/naive", LOSSES, ""),
+    ("embedding/naive", TABLES, ""),
+    ("linear/mma_tiled gelu_linear/mma_tiled layernorm_linear/mma_tiled rmsnorm_gemm/mma_tiled", PRODUCTS, ""),
+    ("gemm_swiglu/mma_tiled", FFN, ""),
+    ("ffn_gelu/mma_tiled", NARROW, ""),
+    ("attention_forward/naive attention_backward/naive", ATTENTION, ""),
+    ("attention_scores/naive", SCORES, " heads=1 kv_heads=1 head_dim=8"),
+    ("paged_attention/naive", PAGED, " seq_q=1 heads=4 page_size=64"),
+    ("kv_append/naive", APPENDED, " page_size=64"),
+    ("rope/naive", ROTATED, ""),
+    ("transformer_layer/unfused", LAYERS, " head_dim=16"),
+]
 
 
 def taking(kernel, shape):  # mma_tiled takes no f32
     return kernel.replace("mma_tiled", "fma_tiled") if shape.startswith("f32") else kernel
 
 
-SHAPES = [f"{taking(kernel, shape.strip())} {shape.strip()}{more}" for kernels, shapes, more in OF_OPS for kernel in kernels.split()
-          for shape in shapes.split(";")]
+SHAPES = [
+    f"{taking(kernel, shape.strip())} {shape.strip()}{more}"
+    for kernels, shapes, more in OF_OPS
+    for kernel in kernels.split()
+    for shape in shapes.split(";")
+]
 
 if __name__ == "__main__":
     sys.exit(main())

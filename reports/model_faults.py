@@ -21,8 +21,23 @@ CHECKPOINT = ROOT / "datasets/checkpoints/bytes"
 DTYPES = ("bf16", "f32")  # the next where nothing is seen
 STEPS = ("rmsnorm", "silu_mul")  # ops that only --ops steps has in a layer
 FUSED = ("embedding", "rmsnorm_gemm", "rope", "kv_append", "paged_attention", "linear", "residual_rmsnorm", "gemm_swiglu", "add")
-CHECK = ["--check", "--backend", "simt", "--text", CHECKPOINT / "heldout.txt", "--tokens", "61", "--decode", "4", "--batch", "3",
-         "--page-size", "16", "--samples", "3"]
+CHECK = [
+    "--check",
+    "--backend",
+    "simt",
+    "--text",
+    CHECKPOINT / "heldout.txt",
+    "--tokens",
+    "61",
+    "--decode",
+    "4",
+    "--batch",
+    "3",
+    "--page-size",
+    "16",
+    "--samples",
+    "3",
+]
 
 
 def run(program, op, kernel, dtype):
@@ -30,8 +45,27 @@ def run(program, op, kernel, dtype):
     with tempfile.TemporaryDirectory() as folder:
         figures = pathlib.Path(folder, "figures.json")
         ops = "steps" if op in STEPS else "fused"
-        done = subprocess.run([program, "model", CHECKPOINT, *CHECK, "--dtype", dtype, "--ops", ops, "--kernel", "naive", "--kernel",
-                               f"{op}/{kernel}", "--json", figures], capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            [
+                program,
+                "model",
+                CHECKPOINT,
+                *CHECK,
+                "--dtype",
+                dtype,
+                "--ops",
+                ops,
+                "--kernel",
+                "naive",
+                "--kernel",
+                f"{op}/{kernel}",
+                "--json",
+                figures,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
         if figures.exists():
             return json.loads(figures.read_text())
         said = (done.stdout + done.stderr).strip().splitlines()
@@ -50,7 +84,13 @@ def row(op, kernel, dtype, f):
     by_perplexity = not f["surprise_error"] <= f["surprise_band"]
     by_tokens = f["other_decided"] > 0
     change = 100 * (f["perplexity"] / f["golden_perplexity"] - 1)
-    perplexity = "NaN" if math.isnan(change) else f"{change:+.2f} %" if abs(change) < 1e4 else f"× {f['perplexity'] / f['golden_perplexity']:.1g}"
+    perplexity = (
+        "NaN"
+        if math.isnan(change)
+        else f"{change:+.2f} %"
+        if abs(change) < 1e4
+        else f"× {f['perplexity'] / f['golden_perplexity']:.1g}"
+    )
     w = f.get("first_wrong")
     where = "-"
     if w:
@@ -81,7 +121,9 @@ def look(program, op, kernel):
 
 def tiers():
     """The tier of the judge that fails each broken kernel first, from reports/selfcheck.md."""
-    found, op, names = {}, "", []
+    found = {}
+    op = ""
+    names = []
     for line in (ROOT / "reports/selfcheck.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if line.startswith("## "):
@@ -99,20 +141,29 @@ def page(rows, seen, others):
     count = lambda k: sum(by[k] for by in seen)
     stopped = sum("the machine stops it" in text for text in rows)
     alone = sum(not (by[0] or by[1]) for by in seen) - stopped
-    lines = ["# Broken kernels in a model", "",
-             "Made by `python3 reports/model_faults.py build/bin -o reports/model_faults.md`. Each broken kernel takes the place of the",
-             "naive one in the checkpoint `datasets/checkpoints/bytes`, in bf16; where nothing is seen there, in f32. Three texts of 61,",
-             "60 and 59 bytes are read, 4 bytes of each one by one, over pages of 16 positions. Bold: this test sees the fault. The last",
-             "column is the [tier](../docs/judging.md#tiers) by which the judge fails it over the suite `edges`",
-             "([the judge on trial](selfcheck.md)).", "",
-             f"Of {len(seen) + len(others['silent'])} broken kernels, {len(others['silent'])} do nothing wrong on these shapes and values, "
-             f"and the machine stops {stopped}. Of the other",
-             f"{len(seen) - stopped}, perplexity sees {count(0)}, tokens {count(1)}, and the bisection {count(2) - stopped}, which names the "
-             f"kernel each time; {alone} it sees alone. The judge fails all of them.", "",
-             "| fault | dtype | perplexity against golden | likeliest tokens that differ | first wrong step | judge |",
-             "|---|---|---|---|---|---|", *rows, "",
-             "Nothing wrong in this model, and failed by the judge: " + ", ".join(others["silent"]) + ".", "",
-             "They take no step of this model in these dtypes: " + (", ".join(others["refused"]) or "none") + ".", ""]
+    lines = [
+        "# Broken kernels in a model",
+        "",
+        "Made by `python3 reports/model_faults.py build/bin -o reports/model_faults.md`. Each broken kernel takes the place of the",
+        "naive one in the checkpoint `datasets/checkpoints/bytes`, in bf16; where nothing is seen there, in f32. Three texts of 61,",
+        "60 and 59 bytes are read, 4 bytes of each one by one, over pages of 16 positions. Bold: this test sees the fault. The last",
+        "column is the [tier](../docs/judging.md#tiers) by which the judge fails it over the suite `edges`",
+        "([the judge on trial](selfcheck.md)).",
+        "",
+        f"Of {len(seen) + len(others['silent'])} broken kernels, {len(others['silent'])} do nothing wrong on these shapes and values, "
+        f"and the machine stops {stopped}. Of the other",
+        f"{len(seen) - stopped}, perplexity sees {count(0)}, tokens {count(1)}, and the bisection {count(2) - stopped}, which names the "
+        f"kernel each time; {alone} it sees alone. The judge fails all of them.",
+        "",
+        "| fault | dtype | perplexity against golden | likeliest tokens that differ | first wrong step | judge |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+        "Nothing wrong in this model, and failed by the judge: " + ", ".join(others["silent"]) + ".",
+        "",
+        "They take no step of this model in these dtypes: " + (", ".join(others["refused"]) or "none") + ".",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -124,14 +175,17 @@ def main():
     flags = parse.parse_args()
     program = flags.programs / "validate-trial"
     faults = [(op, path.stem) for op in FUSED + STEPS for path in sorted((ROOT / "cuda" / op / "broken").glob("*.cu"))]
-    rows, seen, others = [], [], {"silent": [], "refused": []}
+    rows = []
+    seen = []
+    others = {"silent": [], "refused": []}
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for (op, kernel), found in zip(faults, pool.map(lambda fault: look(program, *fault), faults)):
             print(f"{op}/{kernel}: {found}", file=sys.stderr, flush=True)
             if isinstance(found, str):
                 others[found].append(f"`{op}/{kernel}`")
             else:
-                rows.append(found[0]), seen.append(found[1])
+                rows.append(found[0])
+                seen.append(found[1])
     text = page(rows, seen, others)
     if flags.output:
         flags.output.write_text(text)

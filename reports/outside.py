@@ -109,7 +109,8 @@ def attention(compute, takes=lambda q, mask: None):
             raise assay.Unsupported("aligns a causal mask with the first key")
         if min(q.numel(), k.numel()) == 0:
             raise assay.Unsupported("no queries or keys")
-        if why := takes(q, mask):
+        why = takes(q, mask)
+        if why:
             raise assay.Unsupported(why)
         scale = scale or q.shape[3] ** -0.5
         group = q.shape[2] // k.shape[2]
@@ -234,13 +235,16 @@ def add_fla():
 
     def parallel_attn(q, k, v, mask, scale):
         """The kernel takes as many queries as keys: zeros stand for queries before the first, and keys that none sees go."""
-        queries, more = q.shape[1], k.shape[1] - q.shape[1]
+        queries = q.shape[1]
+        more = k.shape[1] - q.shape[1]
         if more < 0:
             raise assay.Unsupported("takes no more queries than keys")
         if mask == "causal":
             q = F.pad(q, (0, 0, 0, 0, more, 0))
         else:
-            k, v, more = k[:, :queries], v[:, :queries], 0
+            k = k[:, :queries]
+            v = v[:, :queries]
+            more = 0
         o, lse = causal(q, k, v, mask, scale)
         return o[:, more:], lse[..., more:]
 
@@ -272,9 +276,7 @@ def add_xformers():
         aligned(q, k, v)
         group = q.shape[2] // k.shape[2]
         bias = ops.LowerTriangularMask() if mask != "none" else None
-        return ops.memory_efficient_attention(
-            q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2), bias, scale=scale
-        )
+        return ops.memory_efficient_attention(q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2), bias, scale=scale)
 
     KERNELS["xformers attention"] = ("attention_forward", attention(compute), ATTENTION, FINITE, "")
 
@@ -308,11 +310,13 @@ def row(name, folder, suite):
     op, fn, numerics, options, note = KERNELS[name]
     file = folder / (re.sub(r"\W+", "_", name) + ".jsonl")
     said = ""
-    where = {"simulate": arch} if (arch := os.environ.get("ASSAY_TRITON_SIMULATE")) else {"device": "cuda"}
+    arch = os.environ.get("ASSAY_TRITON_SIMULATE")
+    where = {"simulate": arch} if arch else {"device": "cuda"}
     try:
         run = assay.validate(op, fn, suite=suite, numerics=numerics, isolation="none", records=str(file), **where, **options)
     except (assay.Mismatch, assay.Incomplete) as e:
-        run, said = e.result, " ".join(str(e).split())
+        run = e.result
+        said = " ".join(str(e).split())
     except assay.Error as e:
         return f"| {name} | {op} | {type(e).__name__} | | | {' '.join(str(e).split())[:200]} |", False
     v = run.verdicts

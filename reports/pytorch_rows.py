@@ -5,7 +5,15 @@
   pytorch_rows.py --list        prints the rows, as the records name them; needs no PyTorch
   pytorch_rows.py --self-test   checks each expression against its formula, on the CPU
 Exit codes: 0 done, 1 a self-test failed or the device was lost, 2 bad usage, 77 no PyTorch or no GPU here."""
-import datetime, importlib.util, json, math, os, re, subprocess, sys, time
+import datetime
+import importlib.util
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import time
 
 from pytorch.rows import rows_of
 from records import BadInput, Parser
@@ -33,8 +41,11 @@ def flags_of(arguments):
     flags = p.parse_args(arguments)
     if not all(s > 0 for s in (flags.seconds, flags.compile_seconds, flags.budget)):
         raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
-    if flags.only_compile: flags.compile, flags.kernel = True, flags.kernel + ["pytorch_compile"]
-    if not (flags.out or flags.list or flags.self_test): raise BadInput("name a file for the records, or --list, or --self-test")
+    if flags.only_compile:
+        flags.compile = True
+        flags.kernel = flags.kernel + ["pytorch_compile"]
+    if not (flags.out or flags.list or flags.self_test):
+        raise BadInput("name a file for the records, or --list, or --self-test")
     return flags
 
 
@@ -47,17 +58,27 @@ def said_by(*command):
 
 def head_of(torch, flags):
     """The `run` record, with which every record file begins."""
-    with open(os.path.join(ROOT, "CMakeLists.txt")) as f: version = re.search(r"project\(\w+ VERSION ([0-9.]+)", f.read()).group(1)
+    with open(os.path.join(ROOT, "CMakeLists.txt")) as f:
+        version = re.search(r"project\(\w+ VERSION ([0-9.]+)", f.read()).group(1)
     libraries = {"PyTorch": torch.__version__}
     if flags.device == "cuda":
         cudnn = torch.backends.cudnn.version() or 0
         libraries |= {"CUDA": torch.version.cuda, "cuDNN": f"{cudnn // 10000}.{cudnn // 100 % 100}.{cudnn % 100}"}
-    head = {"record": "run", "schema": 1, "version": version,
-            "commit": said_by("git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12") or "unknown",
-            "compiler": "Python " + sys.version.split()[0], "build": "no TF32, products of f16 and bf16 summed in f32",
-            "backend": flags.device, "device": torch.cuda.get_device_name(0) if flags.device == "cuda" else "the host's CPU",
-            "host": f"{os.cpu_count()} cores", "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "suite": ",".join(flags.suite) or "bench", "seed": 2026, "libraries": libraries}
+    head = {
+        "record": "run",
+        "schema": 1,
+        "version": version,
+        "commit": said_by("git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12") or "unknown",
+        "compiler": "Python " + sys.version.split()[0],
+        "build": "no TF32, products of f16 and bf16 summed in f32",
+        "backend": flags.device,
+        "device": torch.cuda.get_device_name(0) if flags.device == "cuda" else "the host's CPU",
+        "host": f"{os.cpu_count()} cores",
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "suite": ",".join(flags.suite) or "bench",
+        "seed": 2026,
+        "libraries": libraries,
+    }
     driver = said_by("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader") if flags.device == "cuda" else ""
     return head | ({"driver": driver.splitlines()[0]} if driver else {})
 
@@ -72,34 +93,55 @@ def settle(torch):
 
 def without_vllm(row, source):
     why = "it is installed, but not timed by this script" if importlib.util.find_spec("vllm") else "vLLM is not installed"
-    return {"record": "timing", "source": source, "op": row.op, "kernel": "vllm", "backend": "cuda", "dtype": row.dtype,
-            "shape": row.shape, "what": "vLLM's paged attention", "left_out": why}
+    return {
+        "record": "timing",
+        "source": source,
+        "op": row.op,
+        "kernel": "vllm",
+        "backend": "cuda",
+        "dtype": row.dtype,
+        "shape": row.shape,
+        "what": "vLLM's paged attention",
+        "left_out": why,
+    }
 
 
 def show(j):
-    told = f"left out: {j['left_out']}" if "left_out" in j else \
-        f"{j['time_us']['median']:>9.2f} µs [{j['time_us']['p5']:.2f}, {j['time_us']['p95']:.2f}]"
+    told = (
+        f"left out: {j['left_out']}"
+        if "left_out" in j
+        else f"{j['time_us']['median']:>9.2f} µs [{j['time_us']['p5']:.2f}, {j['time_us']['p95']:.2f}]"
+    )
     print(f"  {j['op']:<18} {j['kernel']:<28} {j['dtype']:<5} {j['shape']:<44} {told}", flush=True)
 
 
 def time_all(torch, rows, flags):
     from pytorch.timing import RowTimer
+
     settle(torch)
-    timer = RowTimer(flags.device, flags.seconds, flags.compile_seconds if flags.compile else 0, flags.kernel,
-                     flags.started + flags.budget)
+    timer = RowTimer(
+        flags.device, flags.seconds, flags.compile_seconds if flags.compile else 0, flags.kernel, flags.started + flags.budget
+    )
     source = "pytorch " + torch.__version__
     with open(flags.out, "w") as out:
-        def write(j): out.write(json.dumps(j) + "\n"), out.flush()
+
+        def write(j):
+            out.write(json.dumps(j) + "\n")
+            out.flush()
+
         write(head_of(torch, flags))
         for row in rows:
             try:
-                for j in timer.records(row, source): write(j), show(j)
+                for j in timer.records(row, source):
+                    write(j)
+                    show(j)
             except RuntimeError as e:
                 print(f"{row.key()}: the device is lost: {str(e).splitlines()[0]}", file=sys.stderr)
                 return 1
             if row.op == "paged_attention" and flags.device == "cuda" and not flags.kernel:
                 j = without_vllm(row, source)
-                write(j), show(j)
+                write(j)
+                show(j)
             timer.free()
     print(f"{len(rows)} rows")
     return 0
@@ -111,7 +153,8 @@ def main(arguments):
         flags = flags_of(arguments)
         flags.started = started
         rows = [] if flags.self_test else rows_of(flags.datasets, flags.op, flags.suite, flags.dtype, flags.shape)
-        if flags.out and not flags.list: open(flags.out, "a").close()
+        if flags.out and not flags.list:
+            open(flags.out, "a").close()
     except BadInput as e:
         print(f"pytorch_rows.py: {e}", file=sys.stderr)
         return 2
@@ -130,6 +173,7 @@ def main(arguments):
         return 77
     if flags.self_test:
         from pytorch.self_test import self_test
+
         settle(torch)
         return self_test()
     if flags.device == "cuda" and not torch.cuda.is_available():

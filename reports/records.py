@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by the scripts in this folder: flags, reading records (JSON Lines, reports/schema.json), printing tables, exit codes."""
-import argparse, gzip, json, os, sys
+import argparse
+import gzip
+import json
+import os
+import sys
 
 
 class BadInput(Exception):
@@ -9,9 +13,12 @@ class BadInput(Exception):
 
 class Parser(argparse.ArgumentParser):
     def __init__(self, about):
-        super().__init__(prog=os.path.basename(sys.argv[0]), description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+        super().__init__(
+            prog=os.path.basename(sys.argv[0]), description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
 
-    def error(self, message): raise BadInput(message)
+    def error(self, message):
+        raise BadInput(message)
 
 
 def judged(main):
@@ -19,7 +26,10 @@ def judged(main):
     try:
         sys.exit(main(sys.argv[1:]))
     except (BadInput, KeyError) as error:
-        print(f"{os.path.basename(sys.argv[0])}: {f'a record lacks {error}' if isinstance(error, KeyError) else error}", file=sys.stderr)
+        print(
+            f"{os.path.basename(sys.argv[0])}: {f'a record lacks {error}' if isinstance(error, KeyError) else error}",
+            file=sys.stderr,
+        )
         sys.exit(2)
 
 
@@ -29,9 +39,11 @@ def records_of(paths):
         try:
             with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
                 for number, line in enumerate(file, 1):
-                    if not line.strip(): continue
+                    if not line.strip():
+                        continue
                     record = json.loads(line)
-                    if not isinstance(record, dict) or "record" not in record: raise ValueError("no record")
+                    if not isinstance(record, dict) or "record" not in record:
+                        raise ValueError("no record")
                     yield record
         except OSError as e:
             raise BadInput(f"cannot read '{path}': {e.strerror or e}")
@@ -42,21 +54,26 @@ def records_of(paths):
 def show(columns, rows, markdown):
     """Prints a table: aligned columns, or Markdown."""
     if markdown:
-        for cells in [columns, ["---"] * len(columns)] + rows: print("| " + " | ".join(cells) + " |")
+        for cells in [columns, ["---"] * len(columns)] + rows:
+            print("| " + " | ".join(cells) + " |")
         return
     widths = [max(len(row[i]) for row in [columns] + rows) for i in range(len(columns))]
-    for row in [columns] + rows: print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    for row in [columns] + rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def level_of(case): return case.get("fidelity", "not told").split(":")[0].split(";")[0]
+def level_of(case):
+    return case.get("fidelity", "not told").split(":")[0].split(";")[0]
 
 
 def bits_by_kernel(pairs, level):
     """Of each kernel and fidelity, from pairs of one case on two machines: how many outputs have equal bits, worst err/bound, seconds."""
     rows = {}
     for a, b in pairs:
-        row = rows.setdefault((f"{a['op']}/{a['kernel']}", level(a)),
-                              {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "seconds": [0, 0]})
+        row = rows.setdefault(
+            (f"{a['op']}/{a['kernel']}", level(a)),
+            {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "seconds": [0, 0]},
+        )
         row["dtypes"].add(a["dtype"])
         row["outputs"] += 1
         row["equal"] += a["digest"] == b["digest"]
@@ -66,8 +83,10 @@ def bits_by_kernel(pairs, level):
 
 
 def bits_cells(rows):
-    return [[kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
-            for (kernel, level), r in rows.items()]
+    return [
+        [kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
+        for (kernel, level), r in rows.items()
+    ]
 
 
 def bits_total(rows):

@@ -18,7 +18,8 @@ def cases_of(folder):
     return {r["repro"].split(" --")[0]: r for r in records_of(files) if r["record"] == "case"}
 
 
-def is_unordered(case): return "in no fixed order" in case.get("fidelity", "")
+def is_unordered(case):
+    return "in no fixed order" in case.get("fidelity", "")
 
 
 def main(arguments):
@@ -29,20 +30,29 @@ def main(arguments):
     flags = parser.parse_args(arguments)
     here, there = cases_of(flags.here), cases_of(flags.there)
     pairs = [(a, there[repro]) for repro, a in here.items() if repro in there]
-    verdicts = [f"{a['repro']}: {a['verdict']} here, {b['verdict']} there ({b.get('reason', '')})" for a, b in pairs
-                if a["verdict"] != b["verdict"]]
+    verdicts = [
+        f"{a['repro']}: {a['verdict']} here, {b['verdict']} there ({b.get('reason', '')})"
+        for a, b in pairs
+        if a["verdict"] != b["verdict"]
+    ]
     stored = [(a, b) for a, b in pairs if "digest" in a and "digest" in b]
     rows = bits_by_kernel(stored, lambda a: level_of(a) + (", unordered" if is_unordered(a) else ""))
     other = [(a, b) for a, b in stored if a["digest"] != b["digest"]]
     unordered = sum(is_unordered(a) for a, _ in other)
     wrong = sum(level_of(a) == "exact" and not is_unordered(a) for a, _ in other)
-    unequal = [f"{a['repro']}: err/bound {a.get('margin') or 0:.4f} here, {b.get('margin') or 0:.4f} there; {a.get('fidelity', 'not told')}"
-               for a, b in other]
+    unequal = [
+        f"{a['repro']}: err/bound {a.get('margin') or 0:.4f} here, {b.get('margin') or 0:.4f} there; {a.get('fidelity', 'not told')}"
+        for a, b in other
+    ]
     show(["kernel", "fidelity", "dtypes", "outputs", "equal bits", "err/bound here", "there"], bits_cells(rows), flags.markdown)
-    print(f"\n{bits_total(rows)}, {wrong} outputs of exact kernels and {unordered} of unordered ones have not; "
-          f"{len(verdicts)} cases another verdict, {len(set(here) ^ set(there))} ran on one machine alone")
-    for line in verdicts + unequal: print(line)
+    print(
+        f"\n{bits_total(rows)}, {wrong} outputs of exact kernels and {unordered} of unordered ones have not; "
+        f"{len(verdicts)} cases another verdict, {len(set(here) ^ set(there))} ran on one machine alone"
+    )
+    for line in verdicts + unequal:
+        print(line)
     return bool(verdicts or wrong)
 
 
-if __name__ == "__main__": judged(main)
+if __name__ == "__main__":
+    judged(main)

@@ -12,8 +12,10 @@ COLUMNS = ["kernel", "dtype", "shape", "formula MB", "DRAM MB", "ratio", ""]
 
 def not_judged(record):
     """Why a row is shown but not judged; empty: it is judged."""
-    if record["limit"] != "copy": return "the arithmetic limits it"
-    if record["kernel"].startswith("baseline_"): return "a library's"
+    if record["limit"] != "copy":
+        return "the arithmetic limits it"
+    if record["kernel"].startswith("baseline_"):
+        return "a library's"
     return "moves more by design" if record["kernel"] in ("naive", "unfused") else ""
 
 
@@ -24,7 +26,8 @@ def flags_of(arguments):
     p.add_argument("--within", type=float, default=0.05, metavar="SHARE", help="largest accepted deviation from the formula")
     p.add_argument("--least", type=float, default=256, metavar="MB", help="least MB by formula for a row to be shown")
     flags = p.parse_args(arguments)
-    if not (flags.within > 0 and flags.least > 0): raise BadInput("--within and --least must be above 0")
+    if not (flags.within > 0 and flags.least > 0):
+        raise BadInput("--within and --least must be above 0")
     return flags
 
 
@@ -34,19 +37,35 @@ def main(arguments):
     for record in records_of(flags.files):
         if record["record"] == "bench" and "dram" in record:
             latest[tuple(record[field] for field in ("kernel", "op", "dtype", "shape"))] = record
-    rows, count, off = [], 0, 0
+    rows = []
+    count = 0
+    off = 0
     for record in latest.values():
         # unfused is compared with the formula of its own steps, as bench does.
         formula = record["bytes"]["unfused_formula" if record["kernel"] == "unfused" else "formula"]
-        if formula < 1e6 * flags.least: continue
+        if formula < 1e6 * flags.least:
+            continue
         ratio = (record["dram"]["read_bytes"] + record["dram"]["written_bytes"]) / formula
-        why, wrong = not_judged(record), abs(ratio - 1) > flags.within
-        if not why: count, off = count + 1, off + wrong
-        rows.append([f"{record['op']}/{record['kernel']}", record["dtype"], record["shape"], f"{1e-6 * formula:.2f}",
-                     f"{1e-6 * ratio * formula:.2f}", f"{ratio:.4f}", f"({why})" if why else "OFF" if wrong else "ok"])
+        why = not_judged(record)
+        wrong = abs(ratio - 1) > flags.within
+        if not why:
+            count += 1
+            off += wrong
+        rows.append(
+            [
+                f"{record['op']}/{record['kernel']}",
+                record["dtype"],
+                record["shape"],
+                f"{1e-6 * formula:.2f}",
+                f"{1e-6 * ratio * formula:.2f}",
+                f"{ratio:.4f}",
+                f"({why})" if why else "OFF" if wrong else "ok",
+            ]
+        )
     show(COLUMNS, rows, flags.markdown)
     print(f"{chr(10) * flags.markdown}{count} rows judged, {off} beyond {100 * flags.within:g} % of the formula")
     return 1 if off or not count else 0
 
 
-if __name__ == "__main__": judged(main)
+if __name__ == "__main__":
+    judged(main)

@@ -107,7 +107,9 @@ def main():
     known = set(os.listdir(folder))
     passed = [name for name, key in keys.items() if key in known and keys_of.holds(os.path.join(folder, key))]
     if passed:
-        print(f"{len(passed)} of {len(keys)} tests have passed with the same bytes before, and are left out  (make test CACHE=off)")
+        print(
+            f"{len(passed)} of {len(keys)} tests have passed with the same bytes before, and are left out  (make test CACHE=off)"
+        )
     if len(passed) == len(keys):
         return
     for name in keys.keys() - set(passed):

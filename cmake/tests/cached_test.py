@@ -59,8 +59,9 @@ class Project:
         ran = os.path.join(self.folder, "ran")
         if os.path.exists(ran):
             os.remove(ran)
-        done = subprocess.run([sys.executable, CACHED, self.build, "-LE", "push"], env={**ENVIRONMENT, **variables},
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, CACHED, self.build, "-LE", "push"], env={**ENVIRONMENT, **variables}, capture_output=True, text=True
+        )
         if not os.path.exists(ran):
             return done.returncode, []
         with open(ran) as file:
@@ -71,8 +72,13 @@ class Project:
         with open(os.path.join(self.folder, "ran"), "w"):
             pass
         self.write("waits", "")
-        running = subprocess.Popen([sys.executable, CACHED, self.build, "-LE", "push"], env=ENVIRONMENT, start_new_session=True,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        running = subprocess.Popen(
+            [sys.executable, CACHED, self.build, "-LE", "push"],
+            env=ENVIRONMENT,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         while open(os.path.join(self.folder, "ran")).read().split()[-1:] != ["two"]:
             if running.poll() is not None:
                 sys.exit("FAILED: the tests were over before they could be interrupted")

@@ -47,8 +47,11 @@ def including_cuda(source):
     grown = True
     while grown:
         ends = tuple(found)
-        new = {path for path, text in texts.items()
-               if path not in found and any(end.endswith("/" + name) for name in INCLUDE.findall(text) for end in ends)}
+        new = {
+            path
+            for path, text in texts.items()
+            if path not in found and any(end.endswith("/" + name) for name in INCLUDE.findall(text) for end in ends)
+        }
         grown = bool(new)
         found |= new
     return found
@@ -77,8 +80,11 @@ def wrong_header(entry, folders, names, without=()):
     if made.returncode:
         return f"{output}: {made.stderr.strip().splitlines()[0]}"
     headers = [os.path.normpath(path) for path in made.stdout.replace("\\\n", " ").split()[1:]]
-    outside = [path for path in headers
-               if os.path.basename(path) in names and not path.startswith(tuple(folder + os.sep for folder in folders))]
+    outside = [
+        path
+        for path in headers
+        if os.path.basename(path) in names and not path.startswith(tuple(folder + os.sep for folder in folders))
+    ]
     return f"{output} takes {outside[0]}, which is not of {folders[0]}" if outside else ""
 
 
@@ -93,7 +99,8 @@ def main():
     entries = [entry for entry in commands if of_host(entry, found)]
     if self_test:
         entry = next(e for e in entries if "assay_worker.dir" in e["command"] and e["file"].endswith("/cuda.cpp"))
-        if objection := wrong_header(entry, folders, names):
+        objection = wrong_header(entry, folders, names)
+        if objection:
             sys.exit(f"the sound target is objected to: {objection}")
         if not wrong_header(entry, folders, names, without=folders):
             sys.exit("assay_worker without the toolkit's folder is not found out")

@@ -20,8 +20,18 @@ from concurrent.futures import ThreadPoolExecutor
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 ROOMS = ("ops", "reference", "validate", "simt", "cuda", "include")
 OF_CUDA = re.compile(r"#include <(cuda|cupti|nvml)")
-STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-Wno-unknown-pragmas", "-fsyntax-only",
-          "-x", "c++", "-"]
+STRICT = [
+    "-std=c++20",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-missing-field-initializers",
+    "-Wno-unknown-pragmas",
+    "-fsyntax-only",
+    "-x",
+    "c++",
+    "-",
+]
 
 
 class Tree:
@@ -49,8 +59,14 @@ class Tree:
 
     def place_of(self, includer, name):
         """The file that a quoted include means, relative to the tree, or the name itself."""
-        for place in (name, os.path.join("simt", name), os.path.join("simt/tests", name), os.path.join("include", name),
-                      os.path.join("validate/tests", name), os.path.join(os.path.dirname(includer), name)):
+        for place in (
+            name,
+            os.path.join("simt", name),
+            os.path.join("simt/tests", name),
+            os.path.join("include", name),
+            os.path.join("validate/tests", name),
+            os.path.join(os.path.dirname(includer), name),
+        ):
             if os.path.normpath(place) in self.texts:
                 return os.path.normpath(place)
         return name
@@ -61,7 +77,8 @@ class Tree:
     def closure(self, path):
         """All that a header includes, directly or through others, and itself."""
         if path not in self.closures:
-            found, open_ = {path}, [path]
+            found = {path}
+            open_ = [path]
             while open_:
                 for name in self.includes(open_.pop()):
                     if name not in found:
@@ -78,6 +95,7 @@ class Tree:
 
     def flags_of(self, path):
         """The include path of a header's room."""
+
         def room(*names):
             return [word for name in names for word in ("-I", os.path.join(self.rooms, name))]
 
@@ -85,16 +103,17 @@ class Tree:
         tests = ["-I", os.path.join(self.source, "cmake/catch"), '-DASSAY_DATASETS_DIR=""']
         eigen = ["-isystem", self.eigen]
         for beginning, flags in (
-                ("ops/", room("ops")),
-                ("reference/tests/", room("ops", "reference", "validate") + tests + eigen),
-                ("reference/", room("ops", "reference") + eigen),
-                ("cuda/", room("ops", "cuda") + simt),
-                ("validate/tests/hostile/", room("ops", "cuda", "validate") + simt),
-                ("simt/tests/", simt + ["-I", os.path.join(self.source, "simt/tests")] + tests),
-                ("simt/", simt),
-                ("validate/tests/model/", room("ops", "include", "validate", "reference", "cuda") + tests),
-                ("validate/tests/", room("ops", "include", "validate", "simt", "cuda") + tests),
-                ("validate/model/", room("ops", "include", "validate", "reference", "cuda"))):
+            ("ops/", room("ops")),
+            ("reference/tests/", room("ops", "reference", "validate") + tests + eigen),
+            ("reference/", room("ops", "reference") + eigen),
+            ("cuda/", room("ops", "cuda") + simt),
+            ("validate/tests/hostile/", room("ops", "cuda", "validate") + simt),
+            ("simt/tests/", simt + ["-I", os.path.join(self.source, "simt/tests")] + tests),
+            ("simt/", simt),
+            ("validate/tests/model/", room("ops", "include", "validate", "reference", "cuda") + tests),
+            ("validate/tests/", room("ops", "include", "validate", "simt", "cuda") + tests),
+            ("validate/model/", room("ops", "include", "validate", "reference", "cuda")),
+        ):
             if path.startswith(beginning):
                 return flags
         if re.match(r"validate/(backends|bench|report|probe|console|command)/", path):
@@ -105,7 +124,9 @@ class Tree:
         """Lists of headers, each of which may stand behind those before it."""
         chains = []
         for path in sorted(headers, key=lambda p: (len(self.closure(p)), p)):
-            fitting = [c for c in chains if self.flags_of(c[-1]) == self.flags_of(path) and self.closure(c[-1]) <= self.closure(path)]
+            fitting = [
+                c for c in chains if self.flags_of(c[-1]) == self.flags_of(path) and self.closure(c[-1]) <= self.closure(path)
+            ]
             if fitting:
                 max(fitting, key=lambda c: len(self.closure(c[-1]))).append(path)
             else:
@@ -138,7 +159,7 @@ def self_test(command):
         "ops/sees_truth.hpp": '#pragma once\n#include "reference/truth.hpp"\n',
         "ops/user.hpp": '#pragma once\n#include "ops/good.hpp"\ninline std::vector<int> user;\n',
         # Behind ops/good.hpp it would compile, but it does not include that.
-        "ops/leans_on_good.hpp": "#pragma once\n#include <string>\ninline std::string leans_on_good() { return good.empty() ? \"\" : \"x\"; }\n",
+        "ops/leans_on_good.hpp": '#pragma once\n#include <string>\ninline std::string leans_on_good() { return good.empty() ? "" : "x"; }\n',
         "reference/truth.hpp": "#pragma once\n",
     }
     wrong = {"ops/leans.hpp", "ops/twice.hpp", "ops/sees_truth.hpp", "ops/leans_on_good.hpp"}
@@ -166,8 +187,12 @@ def main():
     everything = arguments[0] == "--all"
     source, build, eigen, *command = arguments[1:] if everything else arguments
     command = [word for word in command if word]
-    with_cuda = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input="#include <cuda_runtime.h>\n",
-                               capture_output=True, text=True).returncode == 0
+    with_cuda = (
+        subprocess.run(
+            [*command, "-fsyntax-only", "-x", "c++", "-"], input="#include <cuda_runtime.h>\n", capture_output=True, text=True
+        ).returncode
+        == 0
+    )
     tree = Tree(os.path.abspath(source), os.path.abspath(build), eigen, with_cuda)
     headers = [path for path in tree.headers if everything or not tree.proven_by_source(path)]
     wrong, units = objections(tree, headers, command)

@@ -50,7 +50,8 @@ def by_nvcc(arch, out):
 def jit_functions(text, path):
     """A module of the functions in a text that triton.jit decorates, without their other decorators, and their trees."""
     tree = ast.parse(text)
-    functions, kept = {}, ["import math", "import triton", "import triton.language as tl"]
+    functions = {}
+    kept = ["import math", "import triton", "import triton.language as tl"]
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             node.decorator_list = [ast.parse("triton.jit", mode="eval").body]
@@ -111,8 +112,15 @@ def our_triton(build, out):
         for block, warps in ((256, 2), (512, 4), (1024, 8)):
             name = f"triton-sm{arch}-softmax-{block}.ptx"
             kernel = rows.softmax_kernel
-            path = compiled(out / name, kernel, typed(kernel, "xy", of=single), {"x_col": 1, "BLOCK": block}, arch, (), num_warps=warps)
-            sizes = [("512+9", f"{block}+9"), ("cols <= 512", f"cols <= {block}"), ("[128]", f"[{32 * warps}]"), ('"16"', '"128"')]
+            path = compiled(
+                out / name, kernel, typed(kernel, "xy", of=single), {"x_col": 1, "BLOCK": block}, arch, (), num_warps=warps
+            )
+            sizes = [
+                ("512+9", f"{block}+9"),
+                ("cols <= 512", f"cols <= {block}"),
+                ("[128]", f"[{32 * warps}]"),
+                ('"16"', '"128"'),
+            ]
             yield path, validate(path, launch_file("triton_softmax.json", sizes, out))
 
             name = f"triton-sm{arch}-layernorm_residual-{block}.ptx"
@@ -120,7 +128,12 @@ def our_triton(build, out):
             types = typed(kernel, ("x", "residual", "gamma", "beta", "y"), ("epsilon",))
             ones = dict.fromkeys(("x_col", "r_col", "g_col", "b_col"), 1)
             path = compiled(out / name, kernel, types, ones | {"BLOCK": block}, arch, (), num_warps=warps)
-            sizes = [("256+9", f"{block}+9"), ("cols <= 256", f"cols <= {block}"), ("[128]", f"[{32 * warps}]"), ('"16"', '"128"')]
+            sizes = [
+                ("256+9", f"{block}+9"),
+                ("cols <= 256", f"cols <= {block}"),
+                ("[128]", f"[{32 * warps}]"),
+                ('"16"', '"128"'),
+            ]
             yield path, validate(path, launch_file("triton_layernorm_residual.json", sizes, out))
         for interleaved, block in ((0, 64), (1, 64), (0, 128)):
             kernel = rows.rope_kernel
@@ -165,8 +178,11 @@ def guessed(function):
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             sources[node.targets[0].id].add(root(node.value))
-        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).split(".")[-1] in (
-            "load", "store", "make_block_ptr", "make_tensor_descriptor", "atomic_add"
+        if (
+            isinstance(node, ast.Call)
+            and node.args
+            and ast.unparse(node.func).split(".")[-1]
+            in ("load", "store", "make_block_ptr", "make_tensor_descriptor", "atomic_add")
         ):
             pointers.add(root(node.args[0]))
     for _ in range(4):
@@ -236,7 +252,8 @@ def main():
     parser.add_argument("--wheel", nargs="+", default=[])
     flags = parser.parse_args()
     flags.out.mkdir(parents=True, exist_ok=True)
-    build, failed = flags.build.resolve(), []
+    build = flags.build.resolve()
+    failed = []
     origins = []
     if flags.ours:
         origins.append(("this tree, in the programs of --backend ptx", ours(build, flags.out)))
@@ -246,7 +263,9 @@ def main():
         origins.append(("examples/triton, for sm_80 and sm_90", our_triton(build, flags.out)))
     for wheel in flags.wheel:
         origins.append((pathlib.Path(wheel).name, of_wheel(wheel, flags.out, failed)))
-    totals, refused, bad = collections.Counter(), [], []
+    totals = collections.Counter()
+    refused = []
+    bad = []
     print("| origin | modules | decoded whole | entries | launched | passed |\n|---|---|---|---|---|---|")
     for origin, modules in origins:
         count = collections.Counter()

@@ -15,7 +15,7 @@ x = struct.unpack(f"<{rows * cols}f", elements[begin:end])
 
 y = []
 for row in range(rows):
-    values = x[row * cols:(row + 1) * cols]
+    values = x[row * cols : (row + 1) * cols]
     top = max(values)
     powers = [math.exp(v - top) for v in values]
     total = sum(powers)

@@ -23,9 +23,19 @@ from safetensors.torch import save_file
 
 CONTEXT, BATCH = 160, 16
 CONFIG = {
-    "model_type": "llama", "vocab_size": 256, "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "intermediate_size": 320, "max_position_embeddings": CONTEXT, "rms_norm_eps": 1e-5,
-    "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": True, "torch_dtype": "bfloat16",
+    "model_type": "llama",
+    "vocab_size": 256,
+    "hidden_size": 128,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 320,
+    "max_position_embeddings": CONTEXT,
+    "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0,
+    "hidden_act": "silu",
+    "tie_word_embeddings": True,
+    "torch_dtype": "bfloat16",
 }
 
 
@@ -38,17 +48,23 @@ def text_of(path):
 
 
 def new_weights(c):
-    hidden, ffn, dim = c["hidden_size"], c["intermediate_size"], c["hidden_size"] // c["num_attention_heads"]
+    hidden = c["hidden_size"]
+    ffn = c["intermediate_size"]
+    dim = c["hidden_size"] // c["num_attention_heads"]
     shapes = {"model.embed_tokens.weight": (c["vocab_size"], hidden), "model.norm.weight": (hidden,)}
     for i in range(c["num_hidden_layers"]):
         at = f"model.layers.{i}."
         shapes |= {
-            at + "input_layernorm.weight": (hidden,), at + "post_attention_layernorm.weight": (hidden,),
-            at + "self_attn.q_proj.weight": (hidden, hidden), at + "self_attn.o_proj.weight": (hidden, hidden),
+            at + "input_layernorm.weight": (hidden,),
+            at + "post_attention_layernorm.weight": (hidden,),
+            at + "self_attn.q_proj.weight": (hidden, hidden),
+            at + "self_attn.o_proj.weight": (hidden, hidden),
             at + "self_attn.k_proj.weight": (c["num_key_value_heads"] * dim, hidden),
             at + "self_attn.v_proj.weight": (c["num_key_value_heads"] * dim, hidden),
-            at + "mlp.gate_proj.weight": (ffn, hidden), at + "mlp.up_proj.weight": (ffn, hidden),
-            at + "mlp.down_proj.weight": (hidden, ffn)}
+            at + "mlp.gate_proj.weight": (ffn, hidden),
+            at + "mlp.up_proj.weight": (ffn, hidden),
+            at + "mlp.down_proj.weight": (hidden, ffn),
+        }
     weights = {}
     for name, shape in shapes.items():
         if len(shape) == 1:
@@ -62,12 +78,13 @@ def new_weights(c):
 def logits_of(w, c, ids):
     """Of every position of ids [batch, seq]."""
     heads, groups, hidden = c["num_attention_heads"], c["num_key_value_heads"], c["hidden_size"]
-    dim, (batch, seq) = hidden // heads, ids.shape
+    dim = hidden // heads
+    batch, seq = ids.shape
     angle = torch.outer(torch.arange(seq), c["rope_theta"] ** (-torch.arange(0, dim, 2) / dim))
     cos, sin = angle.cos(), angle.sin()
 
     def rope(t):
-        a, b = t[..., :dim // 2], t[..., dim // 2:]
+        a, b = t[..., : dim // 2], t[..., dim // 2 :]
         return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
     def norm(t, gamma):
@@ -95,10 +112,12 @@ def loss_of(w, c, ids):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse.add_argument("text"), parse.add_argument("folder", type=pathlib.Path)
+    parse.add_argument("text")
+    parse.add_argument("folder", type=pathlib.Path)
     parse.add_argument("--minutes", type=float, default=20, help="of processor time")
     flags = parse.parse_args()
-    torch.manual_seed(2026), torch.set_num_threads(1)
+    torch.manual_seed(2026)
+    torch.set_num_threads(1)
     text = text_of(flags.text)
     cut = len(text) * 19 // 20
     train, held = (torch.frombuffer(bytearray(part), dtype=torch.uint8).long() for part in (text[:cut], text[cut:]))
@@ -108,17 +127,27 @@ def main():
 
     w = new_weights(CONFIG)
     print(f"{sum(t.numel() for t in w.values())} weights")
-    optimiser = torch.optim.AdamW([{"params": [t for t in w.values() if t.dim() > 1], "weight_decay": 0.1},
-                                   {"params": [t for t in w.values() if t.dim() == 1], "weight_decay": 0.0}],
-                                  lr=0.0, betas=(0.9, 0.95))
-    start, step = time.process_time(), 0
-    while (spent := (time.process_time() - start) / (60 * flags.minutes)) < 1:
+    optimiser = torch.optim.AdamW(
+        [
+            {"params": [t for t in w.values() if t.dim() > 1], "weight_decay": 0.1},
+            {"params": [t for t in w.values() if t.dim() == 1], "weight_decay": 0.0},
+        ],
+        lr=0.0,
+        betas=(0.9, 0.95),
+    )
+    start = time.process_time()
+    step = 0
+    while True:
+        spent = (time.process_time() - start) / (60 * flags.minutes)  # share of the time that it may take
+        if spent >= 1:
+            break
         rate = 4e-3 * min(1, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * spent)))
         for group in optimiser.param_groups:
             group["lr"] = rate
         at = torch.randint(len(train) - CONTEXT - 1, (BATCH,))
-        loss = loss_of(w, CONFIG, torch.stack([train[i:i + CONTEXT + 1] for i in at]))
-        optimiser.zero_grad(), loss.backward()
+        loss = loss_of(w, CONFIG, torch.stack([train[i : i + CONTEXT + 1] for i in at]))
+        optimiser.zero_grad()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(w.values(), 1.0)
         optimiser.step()
         if step % 100 == 0:
@@ -128,13 +157,13 @@ def main():
     rounded = {name: t.detach().bfloat16() for name, t in w.items()}
     with torch.no_grad():
         back = {name: t.float() for name, t in rounded.items()}
-        windows = held[:len(held) // (CONTEXT + 1) * (CONTEXT + 1)].view(-1, CONTEXT + 1)[:64]
+        windows = held[: len(held) // (CONTEXT + 1) * (CONTEXT + 1)].view(-1, CONTEXT + 1)[:64]
         bits = loss_of(back, CONFIG, windows).item() / math.log(2)
     print(f"{step} steps; not trained on: {bits:.3f} bits a byte")
     flags.folder.mkdir(parents=True, exist_ok=True)
     save_file({name: t.contiguous() for name, t in rounded.items()}, str(flags.folder / "model.safetensors"))
     (flags.folder / "config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
-    (flags.folder / "heldout.txt").write_bytes(text[cut:cut + 4096])
+    (flags.folder / "heldout.txt").write_bytes(text[cut : cut + 4096])
 
 
 if __name__ == "__main__":

@@ -66,8 +66,10 @@ for cols in widths:
             worst[name].append(assay.check("rmsnorm", y, x=x, gamma=gamma, epsilon=1e-5).margin)
         except assay.Mismatch as wrong:
             worst[name].append(wrong.result.margin)
-        print(f"{cols:5} columns, sums in {name}: allclose at 1e-2 {np.allclose(y, rmsnorm(x, gamma, 1e-5), 1e-2, 1e-2)},"
-              f" err/bound {worst[name][-1]:.3g}")
+        print(
+            f"{cols:5} columns, sums in {name}: allclose at 1e-2 {np.allclose(y, rmsnorm(x, gamma, 1e-5), 1e-2, 1e-2)},"
+            f" err/bound {worst[name][-1]:.3g}"
+        )
 
 # %% [markdown]
 # `allclose` passes both. The bound follows from what a kernel declares, here sums in f32, so the error of sums in f16 exceeds it.

@@ -74,7 +74,7 @@ def gelu_linear(x, weight, bias, form):
             ERF=form == "erf",
             M=M,
             N=N,
-            K=K
+            K=K,
         )
     return y
 
@@ -157,7 +157,8 @@ def attention_kernel(
     DIM: tl.constexpr,
 ):
     i, j, d = tl.program_id(0) * QUERIES + tl.arange(0, QUERIES), tl.arange(0, KEYS), tl.arange(0, DIM)
-    batch, head = (tl.program_id(1) // heads).to(tl.int64), tl.program_id(1) % heads
+    batch = (tl.program_id(1) // heads).to(tl.int64)
+    head = tl.program_id(1) % heads
     queries = load_tile(q + batch * q_b + head * q_h, seq_q, dim, i, d, q_s, q_d)
     k += batch * k_b + head // group * k_h
     v += batch * v_b + head // group * v_h
@@ -220,6 +221,6 @@ def attention(q, k, v, mask, scale):
             QUERIES=QUERIES,
             KEYS=KEYS,
             DIM=max(16, triton.next_power_of_2(dim)),
-            num_stages=2 if dim > 128 and q.dtype == torch.float32 else 3  # for the shared memory of sm_80
+            num_stages=2 if dim > 128 and q.dtype == torch.float32 else 3,  # for the shared memory of sm_80
         )
     return o, lse

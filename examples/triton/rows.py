@@ -79,7 +79,9 @@ def rope_kernel(
     token, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
     c = tl.arange(0, BLOCK)
     if INTERLEAVED:
-        pair, first, partner = c // 2, c % 2 == 0, c ^ 1
+        pair = c // 2
+        first = c % 2 == 0
+        partner = c ^ 1
     else:
         first = c < pairs
         pair = tl.where(first, c, c - pairs)
@@ -103,7 +105,9 @@ def rope(q, k, positions, frequencies, layout_of_pairs, rotary_dim, base, offset
     if positions is None:
         positions = torch.arange(seq, device=q.device).expand(batch, seq)
     if frequencies is None:
-        frequencies = float(base or 10000) ** (-2.0 * torch.arange(pairs, device=q.device, dtype=torch.float64) / max(channels, 1))
+        frequencies = float(base or 10000) ** (
+            -2.0 * torch.arange(pairs, device=q.device, dtype=torch.float64) / max(channels, 1)
+        )
     angle = (positions.long() + offset)[..., None] * frequencies[:pairs].double()
     cos, sin = angle.cos().float().contiguous(), angle.sin().float().contiguous()
     outputs = []

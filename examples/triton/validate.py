@@ -67,7 +67,9 @@ def main() -> int:
     for op in options.ops or KERNELS:
         fn, numerics = KERNELS[op]
         try:
-            run = assay.validate(op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", isolation=options.isolation, **where)
+            run = assay.validate(
+                op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", isolation=options.isolation, **where
+            )
             print(f"{op:20} passed   {dict(run.verdicts)}  err/bound {run.margin:.3g}", flush=True)
         except assay.Error as e:
             wrong += 1

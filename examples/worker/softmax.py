@@ -30,7 +30,7 @@ def launch(order, run, inputs, outputs):
         at = [values + size * (r * x["strides"][0] + c * x["strides"][1]) for c in range(cols)]
         for c, p in enumerate(softmax([struct.unpack_from(dtype, inputs, a)[0] for a in at])):
             struct.pack_into(dtype, image, size * (r * y["strides"][0] + c * y["strides"][1]), p)
-    outputs[y["output"]:y["output"] + y["bytes"]] = image
+    outputs[y["output"] : y["output"] + y["bytes"]] = image
 
 
 def reply(message, fds):
@@ -50,7 +50,7 @@ def reply(message, fds):
     inputs = mmap.mmap(fds[0], 0, prot=mmap.PROT_READ)  # nobody can write to it
     outputs = mmap.mmap(fds[1], 0)
     for number, run in enumerate(runs):
-        launch(message, run, inputs, memoryview(outputs)[number * size:])
+        launch(message, run, inputs, memoryview(outputs)[number * size :])
     return {**answer, "status": 0, "ran": len(runs)}
 
 

@@ -148,7 +148,8 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32") -> Array:
 
 def empty_like(x: Any, dtype: Any = None) -> Any:
     """The same, in the shape of a tensor; of a tensor of torch, one of torch."""
-    if torch := _of_torch(x):
+    torch = _of_torch(x)
+    if torch:
         return torch.empty(x.shape, dtype=dtype or x.dtype, device=x.device)
     return empty(x.shape, dtype or x.dtype)
 

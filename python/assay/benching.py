@@ -146,7 +146,11 @@ class _Contest:
     def __init__(
         self, contract: library.Op, dtype: str, tensors: Mapping[str, Any], attributes: Mapping[str, Any], torch: Any
     ) -> None:
-        self._op, self._dtype, self._tensors, self._attributes, self._torch = contract, dtype, tensors, attributes, torch
+        self._op = contract
+        self._dtype = dtype
+        self._tensors = tensors
+        self._attributes = attributes
+        self._torch = torch
         self._before = {t.name: tensors[t.name].clone() for t in contract.outputs if t.role == "updated"}
         self._launches: dict[str, Callable[[], Any]] = {}
         self._margins: dict[str, float] = {}
@@ -158,9 +162,7 @@ class _Contest:
         given = {t.name: self._tensors.get(t.name) for t in self._op.inputs}
         given.update((n, v) for n, v in self._attributes.items() if n not in given)
         named = parameters_of(fn)
-        arguments = (
-            given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
-        )
+        arguments = given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
         self._judge(name, fn(**arguments), numerics)
         self._launches[name] = lambda: fn(**arguments)
 
@@ -242,7 +244,8 @@ def turns(
     for launch in launches.values():
         launch()  # Note: the first launch also loads code, and a compiler may run in it
     first = {name: timer(launch) for name, launch in launches.items()}
-    fastest, callable_name = min(first.values()), next(iter(launches))
+    fastest = min(first.values())
+    callable_name = next(iter(launches))
     slow = {
         name: f"a launch takes {time / 1000:.3g} ms"
         for name, time in first.items()

@@ -71,5 +71,9 @@ class Finding(Error):
     ) -> None:
         where = f" ({file}:{line})" if file else ""
         super().__init__(f"{kind}: {message}, in {kernel}{where}")
-        self.kernel, self.kind, self.message, self.file, self.line = kernel, kind, message, file, line
+        self.kernel = kernel
+        self.kind = kind
+        self.message = message
+        self.file = file
+        self.line = line
         self.block, self.thread, self.ptx_line = block, thread, ptx_line

@@ -130,7 +130,8 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> InputError:
 
 def _arguments(contract: library.Op, arguments: Mapping[str, Any]) -> tuple[dict[str, tuple[str, np.ndarray]], list[str]]:
     """The tensors, and the flags that tell the attributes."""
-    tensors, flags = {}, ["--op", contract.name]
+    tensors = {}
+    flags = ["--op", contract.name]
     known = [t.name for t in contract.inputs] + [a.name for a in contract.attributes]
     for name, value in arguments.items():
         tensor, attribute = contract.tensor(name), contract.attribute(name)

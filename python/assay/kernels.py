@@ -120,9 +120,7 @@ class Call:
         for i, a in enumerate(op.attributes):
             value = attributes.get(a.name, a.default)
             word = (a.choices[int(value)] if isinstance(value, bool) else str(value)) if a.choices else None
-            struct = _Attribute(
-                ctypes.sizeof(_Attribute), a.name.encode(), word and word.encode(), 0.0 if word else float(value)
-            )
+            struct = _Attribute(ctypes.sizeof(_Attribute), a.name.encode(), word and word.encode(), 0.0 if word else float(value))
             self._structs.append(struct)
             values[i] = ctypes.pointer(struct)
         self._structs += [given, values]
@@ -136,7 +134,8 @@ class Call:
             ctypes.cast(values, ctypes.POINTER(ctypes.POINTER(_Attribute))),
         )
         self._lock = threading.Lock()
-        self._run, self._at = kernel.run, ctypes.byref(self._call)
+        self._run = kernel.run
+        self._at = ctypes.byref(self._call)
         self.refusal = kernel.supports(ctypes.byref(self._call)) if kernel.supports else None
         self.workspace_bytes = 0
         if self.refusal is None and kernel.workspace_bytes:
@@ -180,9 +179,7 @@ class Call:
             self._call.stream, self._call.workspace = stream, workspace
             code = self._run(self._at)
         if code:
-            raise Error(
-                f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._of.last_error() or f'error {code}'}"
-            )
+            raise Error(f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._of.last_error() or f'error {code}'}")
 
 
 class Kernels:
@@ -195,14 +192,16 @@ class Kernels:
             entry = getattr(self._object, "assay_all_kernels", None) or self._object.assay_plugin
         except (OSError, AttributeError) as e:
             raise LibraryError(f"'{path}' cannot be loaded as a shared object of kernels: {e}") from None
-        entry.restype, entry.argtypes = ctypes.POINTER(_Plugin), [c_uint32]
+        entry.restype = ctypes.POINTER(_Plugin)
+        entry.argtypes = [c_uint32]
         plugin = entry(_VERSION)
         if not plugin:
             raise LibraryError(f"'{path}' does not speak version {_VERSION} of include/assay.h")
         self._kernels = [plugin[0].kernels[i][0] for i in range(plugin[0].kernel_count)]
         self._why: Callable[[], bytes] | None = getattr(self._object, "assay_last_error", None)
         if self._why:
-            self._why.restype, self._why.argtypes = c_char_p, []  # type: ignore[attr-defined]
+            self._why.restype = c_char_p  # type: ignore[attr-defined]
+            self._why.argtypes = []  # type: ignore[attr-defined]
 
     def last_error(self) -> str:
         return (self._why() or b"").decode(errors="replace") if self._why else ""

@@ -211,9 +211,7 @@ def describe(op: str) -> Op:
         said["about"],
         {a["axis"]: a["meaning"] for a in said["axes"]},
         tuple(
-            Tensor(
-                t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with"), t.get("extent_plus_one", False)
-            )
+            Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with"), t.get("extent_plus_one", False))
             for t in said["tensors"]
         ),
         tuple(attributes),

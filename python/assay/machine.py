@@ -264,12 +264,11 @@ class Memory:
 
     def _run(self, entry: Entry, launch: _Launch, options: Options) -> Finding | None:
         """One launch.  Returns a race that may count for nothing."""
-        lib, found = _library(), _Finding()
+        lib = _library()
+        found = _Finding()
         c_options = _Options(ORDERS.index(options.order), int(options.watch), options.seed, options.time_limit_s, 1)
         lib.assay_ptx_configure(ctypes.byref(c_options))
-        status = lib.assay_ptx_launch(
-            entry._entry, ctypes.byref(launch), ctypes.byref(found)
-        )  # pylint: disable=protected-access
+        status = lib.assay_ptx_launch(entry._entry, ctypes.byref(launch), ctypes.byref(found))  # pylint: disable=protected-access
         if status == 1:
             raise _finding_of(found, entry.name)
         if status:

@@ -170,7 +170,8 @@ def _weight(module: torch.nn.Module) -> str:
 
 
 def _linear(module: Any) -> Forward:
-    name, biased = _weight(module), module.bias is not None
+    name = _weight(module)
+    biased = module.bias is not None
     product = _by_rows("linear", "x", "weight", *["bias"] * biased)
     if biased:
         return lambda x: product(x, getattr(module, name), module.bias)
@@ -194,7 +195,8 @@ def _gated(module: Any) -> Forward:
 
 def _gelu(module: Any, form: str, up: str, down: str) -> Forward:
     first, second = getattr(module, up), getattr(module, down)
-    name, product = _weight(first), _by_rows("gelu_linear", "x", "weight", "bias", form=form)
+    name = _weight(first)
+    product = _by_rows("gelu_linear", "x", "weight", "bias", form=form)
     return lambda x: second(product(x, getattr(first, name), first.bias))
 
 

@@ -41,7 +41,8 @@ def require(what: str, entry: Entry, dtype: str, shape: Sequence[int]) -> None:
 class NumpyPlace:
     """Tensors are views of the judge's memory: no input can be written, and an updated output is written in place."""
 
-    backend, checks = "host", ("inputs",)
+    backend = "host"
+    checks = ("inputs",)
 
     def __init__(self) -> None:
         self.device = f"NumPy {np.__version__}"
@@ -133,9 +134,7 @@ class TorchPlace:
         if memory is None or memory.numel() < size + 256:
             memory = self._memory[entry["name"]] = self._bytes(size + 256)
         start = -memory.data_ptr() % 256
-        placed = memory[
-            start : start + size
-        ]  # its guard is 256 bytes, so that the image keeps its place to a 256-byte boundary
+        placed = memory[start : start + size]  # its guard is 256 bytes, so that the image keeps its place to a 256-byte boundary
         placed.fill_(self._GUARD_BYTE)
         begin = guard + entry["offset"]
         inside = placed[begin : begin + image.size]
@@ -180,12 +179,23 @@ class Place(Protocol):
     device: str
     checks: Sequence[str]
 
-    def begin(self) -> None: ...
-    def poison(self, entries: Sequence[Entry], garbage: int) -> None: ...
-    def launching(self, run: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]: ...
-    def argument(self, entry: Entry, image: np.ndarray, writable: bool) -> Any: ...
-    def finish(self) -> str | None: ...
-    def take(self, what: str, entry: Entry, returned: Any, image: np.ndarray) -> None: ...
+    def begin(self) -> None:
+        ...
+
+    def poison(self, entries: Sequence[Entry], garbage: int) -> None:
+        ...
+
+    def launching(self, run: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+        ...
+
+    def argument(self, entry: Entry, image: np.ndarray, writable: bool) -> Any:
+        ...
+
+    def finish(self) -> str | None:
+        ...
+
+    def take(self, what: str, entry: Entry, returned: Any, image: np.ndarray) -> None:
+        ...
 
 
 def place_on(device: str | None) -> Place:

@@ -39,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol() -> Generator[None, Any, None]:
     """Tests of Triton's kernels run on the simulated machine where ASSAY_TRITON_SIMULATE names a GPU."""
-    with triton.simulate(arch) if (arch := triton.asked_for()) else contextlib.nullcontext():
+    arch = triton.asked_for()
+    with triton.simulate(arch) if arch else contextlib.nullcontext():
         yield
 
 
@@ -76,7 +77,8 @@ class JudgedFunction(pytest.Item):
         words = [*self._mark.args, *([options.pop("op")] if "op" in options else [])]
         if len(words) != 1:
             raise InputError("the mark assay names no op, as pytest.mark.assay(op='softmax') does")
-        if arch := triton.asked_for():
+        arch = triton.asked_for()
+        if arch:
             options.setdefault("simulate", arch)
         folder = self.config.getoption("--assay-records")
         if folder:

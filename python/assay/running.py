@@ -320,7 +320,9 @@ def _judged(
 
 def _failures_text(run: Run, err: str) -> str:
     """What the program prints of each kind of failure at length, its last line, and the last lines that the worker wrote."""
-    parts, text, told = run.text.split("\n\n"), [], False
+    parts = run.text.split("\n\n")
+    text = []
+    told = False
     for part in parts:
         told = bool(_HEADING.match(part)) if not part.startswith("  ") else told and not part.startswith("  op ")
         text += [part] * told

@@ -165,7 +165,9 @@ class Worker:
         """The fields of a reply to an order."""
         inputs = np.frombuffer(mmap.mmap(fds[0], 0, prot=mmap.PROT_READ), np.uint8)
         outputs = np.frombuffer(mmap.mmap(fds[1], 0), np.uint8)
-        seconds, ran, size = 0.0, 0, order["output_bytes"]
+        seconds = 0.0
+        ran = 0
+        size = order["output_bytes"]
         try:
             for run in order["runs"]:
                 if run["replayed"]:
@@ -175,7 +177,8 @@ class Worker:
                     for _ in range(run["calls"]):
                         self._launch(order, run, run["after"], inputs, area)
                 begin = perf_counter()
-                if changed := self._launch(order, run, run["inputs"], inputs, area):
+                changed = self._launch(order, run, run["inputs"], inputs, area)
+                if changed:
                     return {"message": f"changed its input '{changed}', or wrote beside it"}
                 seconds = seconds or perf_counter() - begin
                 ran += 1

@@ -56,7 +56,8 @@ def place_device(device: str | None) -> str:
 class SimulatedPlace:
     """Tensors lie in memory of the host, of which kernels may access exactly their images."""
 
-    backend, checks = "simt", ("bounds", "inputs", "reads", "races", "uninitialised", "plain")
+    backend = "simt"
+    checks = ("bounds", "inputs", "reads", "races", "uninitialised", "plain")
 
     def __init__(self, simulated: Simulated, device: str) -> None:
         from . import triton
@@ -86,7 +87,9 @@ class SimulatedPlace:
         """Of the kernels that were launched, what is said of the one that is least like a GPU's, and of one that adds in any order."""
         levels = ("modelled", "contractable", "exact")
         parts = [entry.fidelity.partition("; ") for entry in self._simulation.entries.values()]
-        least = min((p[0] for p in parts), key=lambda f: next((i for i, s in enumerate(levels) if f.startswith(s)), -1), default="")
+        least = min(
+            (p[0] for p in parts), key=lambda f: next((i for i, s in enumerate(levels) if f.startswith(s)), -1), default=""
+        )
         return least + next(("; " + unordered for _, _, unordered in parts if unordered), "")
 
     def poison(self, entries: Sequence[Entry], garbage: int) -> None:

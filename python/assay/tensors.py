@@ -62,9 +62,7 @@ def bits_of(what: str, x: Any) -> tuple[str, np.ndarray]:
         raise InputError(f"{what} is of type {type(x).__name__}, and an array was expected")
     name = _NAMES.get(array.dtype.name)
     if name is None or not array.dtype.isnative:
-        raise InputError(
-            f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected"
-        )
+        raise InputError(f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected")
     return name, array.view(BITS[name])
 
 
@@ -97,7 +95,8 @@ def _of_dlpack(what: str, x: Any) -> np.ndarray:
     raise InputError(f"{what}, of type {type(x).__name__}, cannot be brought to the host: {why}")
 
 
-_MOST_KEPT, _MOST_KEPT_BYTES = 2, 128 << 20  # files, and bytes of each
+_MOST_KEPT = 2  # files
+_MOST_KEPT_BYTES = 128 << 20  # of each
 _kept: list[tuple[int, int]] = []  # the process that made it, and its descriptor
 _keeping = threading.Lock()
 

@@ -119,9 +119,7 @@ class _Operator:
         return attributes, shapes, case[1]
 
     @staticmethod
-    def _dtype(
-        t: library.Tensor, x: torch.Tensor, case: tuple[library.Tensor, str] | None
-    ) -> tuple[library.Tensor, str] | None:
+    def _dtype(t: library.Tensor, x: torch.Tensor, case: tuple[library.Tensor, str] | None) -> tuple[library.Tensor, str] | None:
         """The tensor that sets the dtype of the case, and this."""
         name = _NAMES.get(x.dtype)
         if t.dtype:
@@ -266,7 +264,11 @@ class Direct:
         results: Callable[..., Sequence[torch.Tensor]],
         attributes: Mapping[str, Any],
     ) -> None:
-        self._operator, self._names, self._view, self._results, self._attributes = operator, names, view, results, attributes
+        self._operator = operator
+        self._names = names
+        self._view = view
+        self._results = results
+        self._attributes = attributes
         self._last: Any = None
 
     def __call__(self, *given: torch.Tensor) -> Any:
@@ -309,7 +311,8 @@ class Direct:
         views = self._view(*given)
         arguments = self._operator.bound((), {**dict(zip(self._names, views)), **self._attributes})
         made, outputs = self._operator.made(arguments, (HOST, 0) if index < 0 else (CUDA, index))
-        call, results = made.call, list(self._results(outputs, *given))
+        call = made.call
+        results = list(self._results(outputs, *given))
         places = call.places([*self._names, *(name for name, _, _ in made.outputs)])
         like = [(tuple(x.shape), x.stride(), x.dtype, x.data_ptr() % _ALIGNMENT) for x in given]
         returned = [(tuple(y.shape), y.stride(), y.dtype, y.data_ptr() % _ALIGNMENT) for y in results]
@@ -354,7 +357,9 @@ def _register(name: str) -> Any:
     op.register_kernel("cpu")(operator.refuse)
     if name == "attention_forward":
         _add_gradients(op, operator)
-    op.__doc__, op.__name__, op.__signature__ = operator.doc(), name, operator.signature()  # type: ignore[attr-defined]
+    op.__doc__ = operator.doc()
+    op.__name__ = name  # type: ignore[attr-defined]
+    op.__signature__ = operator.signature()  # type: ignore[attr-defined]
     return op
 
 

@@ -57,7 +57,9 @@ class Simulation:
     """Kernels run on the simulated machine while it is active."""
 
     def __init__(self, arch: str | int, config: str | int = 0, options: machine.Options = machine.Options()) -> None:
-        self.arch, self.config, self.options = _arch_of(arch), config, options
+        self.arch = _arch_of(arch)
+        self.config = config
+        self.options = options
         self.memory = machine.Memory()
         self.fresh = machine.Fresh(self.memory)
         self.entries: dict[str, machine.Entry] = {}  # that were launched, by name
@@ -94,13 +96,19 @@ class Simulation:
     def unwritten(self, result: Any) -> np.ndarray | None:
         """Of a tensor that was allocated without being written, the elements that no kernel wrote; None: it is another."""
         if isinstance(result, Array):
-            begin, size, first = result.base, result.base_bytes, result.data_ptr()
+            begin = result.base
+            size = result.base_bytes
+            first = result.data_ptr()
             fresh, strides = result.is_fresh, result.peek().strides
             item = result.element_size()
         else:
             storage = result.untyped_storage()
-            begin, size, first, item = storage.data_ptr(), storage.nbytes(), result.data_ptr(), result.element_size()
-            fresh, strides = _is_unchanged(result), tuple(s * item for s in result.stride())
+            begin = storage.data_ptr()
+            size = storage.nbytes()
+            first = result.data_ptr()
+            item = result.element_size()
+            fresh = _is_unchanged(result)
+            strides = tuple(s * item for s in result.stride())
         if not fresh or begin not in self.fresh or not size:
             return None
         flags = self.memory.unwritten(begin, size)
@@ -254,7 +262,8 @@ def activated(simulation: Simulation) -> Iterator[Simulation]:
     with contextlib.ExitStack() as stack:
         stack.callback(_set_active, outer)
         stack.enter_context(triton_driver.installed(simulation.arch))
-        if torch := sys.modules.get("torch"):
+        torch = sys.modules.get("torch")
+        if torch:
             stack.enter_context(triton_driver.allocations_seen(torch, simulation.fresh))
         yield simulation
 
@@ -282,9 +291,7 @@ def asked_for() -> str | None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a script whose kernels run on the simulated machine."""
     parser = argparse.ArgumentParser(prog="python -m assay.triton", description="runs a script of Triton without a GPU")
-    parser.add_argument(
-        "--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)"
-    )
+    parser.add_argument("--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)")
     parser.add_argument("--config", default="0", help="which configuration autotuned kernels run with: a number or its words")
     parser.add_argument("--no-watch", action="store_true", help="look for no races, and no reads of what nobody wrote")
     parser.add_argument("script", help="a Python script")

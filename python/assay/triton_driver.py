@@ -24,14 +24,17 @@ def _lines_of_source(text: bytes) -> bytes:
 
     LLVM counts on from there: it gives the second line of the assembly the next line of the source.
     """
-    inside, first, lines = False, True, text.split(b"\n")
+    inside = False
+    first = True
+    lines = text.split(b"\n")
     for number, line in enumerate(lines):
         if b"// begin inline asm" in line:
             inside = first = True
         elif b"// end inline asm" in line:
             inside = False
         elif inside and line.lstrip().startswith(b".loc"):
-            lines[number], first = line if first else b"", False
+            lines[number] = line if first else b""
+            first = False
     return b"\n".join(lines)
 
 
@@ -43,9 +46,7 @@ class SimulatedBackend(CUDABackend):
         stages["cubin"] = lambda source, metadata: source.encode()
 
     def hash(self) -> str:
-        return (
-            f"assay-ptx-{self.target.arch}"  # Note: Triton's cache keeps its kernels apart from those with machine code by it
-        )
+        return f"assay-ptx-{self.target.arch}"  # Note: Triton's cache keeps its kernels apart from those with machine code by it
 
 
 class Loaded:
@@ -157,11 +158,13 @@ def installed(arch: int) -> Iterator[None]:
     """Within, Triton compiles for the GPU and launches on the machine, and autotuned kernels take one configuration."""
     if getattr(triton, "knobs", None) and triton.knobs.runtime.interpret:
         raise InputError("TRITON_INTERPRET is set, so that Triton compiles nothing that could be simulated")
-    known, kept = triton.backends.backends, dict(vars(driver))
+    known = triton.backends.backends
+    kept = dict(vars(driver))
     nvidia, bench, run = known["nvidia"], autotuner.Autotuner._bench, autotuner.Autotuner.run
     known["nvidia"] = type(nvidia)(SimulatedBackend, nvidia.driver)
     driver.set_active(SimulatedDriver(arch))
-    autotuner.Autotuner._bench, autotuner.Autotuner.run = _chosen, _tuned(run)
+    autotuner.Autotuner._bench = _chosen
+    autotuner.Autotuner.run = _tuned(run)
     try:
         yield
     finally:
@@ -189,8 +192,10 @@ def _tuned(run: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(wanted, str) and not any(_fits(wanted, c, self.configs) for c in self.configs):
             known = "; ".join(ours.configs(self))
             raise InputError(f"{getattr(self.base_fn, '__name__', 'the kernel')} has no configuration '{wanted}', but {known}")
-        cache, self.cache = self.cache, {}
-        to_disk, self.cache_results = getattr(self, "cache_results", False), False
+        cache = self.cache
+        self.cache = {}
+        to_disk = getattr(self, "cache_results", False)
+        self.cache_results = False
         try:
             return run(self, *args, **kwargs)
         finally:

@@ -21,7 +21,10 @@ from .simulated import Simulated, place_device
 
 def _refuse(judge: socket.socket, why: str) -> None:
     """Answers every message with a reason."""
-    while text := judge.recv(1 << 16):
+    while True:
+        text = judge.recv(1 << 16)
+        if not text:
+            return
         answer = {
             "id": json.loads(text)["id"],
             "status": 3,
@@ -55,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtypes", default="", help="f16,bf16,f32: those that it takes (default: all that can be made here)")
     parser.add_argument("--numerics", help="how it computes, as `validate describe numerics` says (default: sums in f32)")
     parser.add_argument("--device", help="give it tensors of torch on this device, like cuda")
-    parser.add_argument(
-        "--simulate", metavar="ARCH", help="run its Triton kernels on the simulated machine, as a GPU like sm_80"
-    )
+    parser.add_argument("--simulate", metavar="ARCH", help="run its Triton kernels on the simulated machine, as a GPU like sm_80")
     parser.add_argument("--config", default="0", help="with --simulate, which configuration autotuned kernels run with")
     parser.add_argument("--path", action="append", default=[], help="a folder to import from")
     parser.add_argument("--nondeterministic", action="store_true", help="two runs may give different bits")

@@ -148,9 +148,7 @@ def rope(q, k, positions, frequencies, layout_of_pairs, in_place, rotary_dim, ba
     angle = (positions.astype(np.int64) + offset)[..., None] * frequencies[:pairs].astype(np.float64)
     cos, sin = np.cos(angle)[:, :, None, :], np.sin(angle)[:, :, None, :]
     first, second = (
-        (slice(0, pairs), slice(pairs, channels))
-        if layout_of_pairs == "half"
-        else (slice(0, channels, 2), slice(1, channels, 2))
+        (slice(0, pairs), slice(pairs, channels)) if layout_of_pairs == "half" else (slice(0, channels, 2), slice(1, channels, 2))
     )
     out = []
     for t in (q, k):

@@ -47,7 +47,8 @@ def test_a_graph_keeps_the_memory_of_its_launch():
             replay = staticmethod(lambda: None)
 
     contest = object.__new__(benching._Contest)
-    contest._torch, contest._held = types.SimpleNamespace(cuda=Cuda), []
+    contest._torch = types.SimpleNamespace(cuda=Cuda)
+    contest._held = []
     workspace = Workspace()
     contest._launches = {"kernel": lambda w=workspace: w}
     kept = weakref.ref(workspace)

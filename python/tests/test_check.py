@@ -75,7 +75,8 @@ def test_several_outputs_and_attributes(x):
 
 
 def test_a_tensor_and_an_attribute_of_one_name(x):
-    weight, bias = x[:9].copy(), np.arange(9, dtype=np.float32)
+    weight = x[:9].copy()
+    bias = np.arange(9, dtype=np.float32)
     without, with_it = assay.golden("linear", x=x, weight=weight), assay.golden("linear", x=x, weight=weight, bias=bias)
     assert np.allclose(without + bias, with_it, rtol=1e-6)
     assert np.array_equal(without, assay.golden("linear", x=x, weight=weight, bias=None))

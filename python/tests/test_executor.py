@@ -33,7 +33,8 @@ class Losing(Executor):
     """Passes work on, and one of its workers is killed."""
 
     def __init__(self, inner, flag):
-        self._inner, self._flag = inner, str(flag)
+        self._inner = inner
+        self._flag = str(flag)
 
     def submit(self, fn, /, *args, **kwargs):
         assert fn is shards.run_shard and not kwargs

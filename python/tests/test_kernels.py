@@ -82,13 +82,20 @@ def rope(library, heads=4, kv_heads=2, **attributes):
     call = library.choose(assay.describe("rope"), "f32", given(**tensors), attributes, AT_HOST)
     launched(call, **tensors)
     outputs = tensors.pop("q_out"), tensors.pop("k_out")
-    attributes.pop("positions", None), attributes.pop("frequencies", None)
+    attributes.pop("positions", None)
+    attributes.pop("frequencies", None)
     assay.check("rope", outputs, numerics=call.numerics, **tensors, **attributes)
 
 
 @pytest.mark.parametrize(
     "attributes",
-    [{}, {"layout_of_pairs": "interleaved"}, {"positions": "explicit"}, {"frequencies": "given"}, {"rotary_dim": 4, "offset": 1000.0, "base": 500}],
+    [
+        {},
+        {"layout_of_pairs": "interleaved"},
+        {"positions": "explicit"},
+        {"frequencies": "given"},
+        {"rotary_dim": 4, "offset": 1000.0, "base": 500},
+    ],
 )
 def test_attributes(library, attributes):
     rope(library, **attributes)

@@ -64,7 +64,8 @@ def test_reads_of_what_nobody_wrote_and_outputs_left_unwritten(softmax):
     with pytest.raises(assay.Finding, match="uninitialised: read of 4 bytes at byte 0 of 'x'"):
         run(softmax, empty((5, COLS)), zeros((5, COLS)), 5)
     run(softmax, empty((5, COLS)), zeros((5, COLS)), 5, watch=False)
-    memory, y = machine.Memory(), empty((5, COLS))
+    memory = machine.Memory()
+    y = empty((5, COLS))
     run(softmax, zeros((5, COLS)), y, 3, memory, True)
     flags = memory.unwritten(y.base, y.base_bytes)
     assert not flags[: 3 * COLS * 4].any() and flags[3 * COLS * 4 :].all()
@@ -82,7 +83,8 @@ def test_an_array_that_is_read_only_is_not_written(softmax):
 
 def test_what_is_known_of_a_storage_ends_with_it():
     memory = machine.Memory()
-    fresh, y = machine.Fresh(memory), empty(8)
+    fresh = machine.Fresh(memory)
+    y = empty(8)
     begin = y.base
     fresh.add(y.owner, begin, y.base_bytes)
     assert begin in fresh

@@ -131,9 +131,11 @@ def generated(model, ids, **more):
 
 @pytest.mark.parametrize("chosen", [models.OPS, models.OPS + models.ON_DEMAND], ids=["default", "all"])
 def test_tokens_stay(family, chosen, calls):
-    model, ids = made(family), torch.randint(1, 64, (3, 9), generator=torch.Generator().manual_seed(1))
+    model = made(family)
+    ids = torch.randint(1, 64, (3, 9), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        logits, tokens = model(ids).logits, generated(model, ids)
+        logits = model(ids).logits
+        tokens = generated(model, ids)
     counts = {op: COUNTS[family].get(op, 0) for op in chosen}
     ops_given = None if chosen == models.OPS else chosen
     for _ in range(2):  # a second time changes nothing
@@ -147,7 +149,8 @@ def test_tokens_stay(family, chosen, calls):
 
 
 def test_padding_and_static_cache_take_pytorchs_attention(family, calls):
-    model, ids = made(family), torch.randint(1, 64, (2, 6), generator=torch.Generator().manual_seed(2))
+    model = made(family)
+    ids = torch.randint(1, 64, (2, 6), generator=torch.Generator().manual_seed(2))
     padded = {"attention_mask": torch.tensor([[0, 0, 1, 1, 1, 1], [1] * 6])}
     static = {"cache_implementation": "static"}
     with torch.no_grad():
@@ -195,7 +198,8 @@ class Operations(TorchDispatchMode):
 
 
 def operations_of_a_token(model):
-    cache, ids = transformers.DynamicCache(config=model.config), torch.tensor([[1, 2, 3]])
+    cache = transformers.DynamicCache(config=model.config)
+    ids = torch.tensor([[1, 2, 3]])
     name = next(n for n in ("cache", "past_key_values") if n in inspect.signature(type(model).forward).parameters)
     with torch.no_grad():
         model(ids, **{name: cache})
@@ -212,7 +216,8 @@ def test_a_token_takes_fewer_operations(family, on_cpu):
 
 
 def test_a_compiler_sees_operators(family, on_cpu):
-    model, ids = made(family), torch.randint(1, 64, (2, 6), generator=torch.Generator().manual_seed(4))
+    model = made(family)
+    ids = torch.randint(1, 64, (2, 6), generator=torch.Generator().manual_seed(4))
     graphs = []
 
     def backend(graph, _):
@@ -225,7 +230,8 @@ def test_a_compiler_sees_operators(family, on_cpu):
     torch._dynamo.reset()
     tokens = generated(model, ids, **how)
     replaced = ops.replace(model)
-    graphs.clear(), torch._dynamo.reset()
+    graphs.clear()
+    torch._dynamo.reset()
     assert torch.equal(generated(model, ids, **how), tokens)
     assert graphs
     expected = {op: n - WITHIN[family].get(op, 0) for op, n in replaced.items()} | {"attention_forward": 0}  # there is a mask
@@ -235,7 +241,8 @@ def test_a_compiler_sees_operators(family, on_cpu):
 
 def test_what_transformers_captures(family, calls):
     """Hidden states of all layers, by hooks of transformers."""
-    model, ids = made(family), torch.tensor([[1, 2, 3]])
+    model = made(family)
+    ids = torch.tensor([[1, 2, 3]])
     with torch.no_grad():
         right = model(ids, output_hidden_states=True).hidden_states
         ops.replace(model)
@@ -246,7 +253,8 @@ def test_what_transformers_captures(family, calls):
 
 
 def test_gradients_are_the_models(family, calls):
-    model, ids = made(family), torch.tensor([[1, 2, 3]])
+    model = made(family)
+    ids = torch.tensor([[1, 2, 3]])
     ops.replace(model)
     model(ids).logits.sum().backward()
     assert not any(calls.values())

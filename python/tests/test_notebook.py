@@ -30,8 +30,10 @@ def test_the_bound_sees_what_allclose_passes(said):
 
 
 def test_the_steps_see_what_perplexity_passes(said):
-    sound, broken = (next(line for line in said.splitlines() if line.startswith(f"{what}: perplexity"))
-                     for what in ("sound", "one broken kernel"))
+    sound, broken = (
+        next(line for line in said.splitlines() if line.startswith(f"{what}: perplexity"))
+        for what in ("sound", "one broken kernel")
+    )
     assert "0 decided tokens differ, 0 steps wrong" in sound and "0 decided tokens differ, 15 steps wrong" in broken
 
 

@@ -81,7 +81,9 @@ def test_words_and_presence():
 
 
 def test_signatures_and_docstrings():
-    assert str(inspect.signature(ops.rope)).startswith("(q, k, positions=None, frequencies=None, layout_of_pairs='half', rotary_dim=0.0")
+    assert str(inspect.signature(ops.rope)).startswith(
+        "(q, k, positions=None, frequencies=None, layout_of_pairs='half', rotary_dim=0.0"
+    )
     assert "gamma: dtype of the case [cols]" in ops.layernorm.__doc__
     assert len(ops.__all__) == 25
 
@@ -142,7 +144,8 @@ def test_launches(on_host, dtype, hidden):
 
 
 def test_kernels_by_alignment(on_host, monkeypatch):
-    used, launch = [], kernels.Call.launch
+    used = []
+    launch = kernels.Call.launch
     monkeypatch.setattr(kernels.Call, "launch", lambda self, *given: used.append(self.name) or launch(self, *given))
     ops.operators["linear"]._calls.clear()
     buffer, weight = torch.randn(5 * 8 + 4), torch.randn(4, 8)
@@ -154,7 +157,8 @@ def test_kernels_by_alignment(on_host, monkeypatch):
 
 def linear_of_rows(monkeypatch, *names):
     """`linear` as a function of tensors with any number of axes, and the calls that are looked up or made for it."""
-    looked_up, operator = [], ops.operators["linear"]
+    looked_up = []
+    operator = ops.operators["linear"]
     made = operator.made
     monkeypatch.setattr(operator, "made", lambda *given: looked_up.append(given) or made(*given))
     monkeypatch.setattr(ops, "_ALIGNMENT", 64)  # which PyTorch gives on the host

@@ -33,7 +33,9 @@ def inputs(line, folder):
 def test_outputs_are_right(op, tmp_path):
     suite = os.environ.get("ASSAY_SUITE", "sanitize")
     cases = json.loads(library.call(["list", "cases", "--op", op, "--suite", suite, "--json"]).out)["cases"]
-    operator, judged, used = ops.operators[op], 0, set()
+    operator = ops.operators[op]
+    judged = 0
+    used = set()
     told = [a for a in operator.op.attributes if operator.op.tensor(a.name) is None and a.name != "in_place"]
     for case in cases:
         given, words = inputs(case["repro"], tmp_path)
@@ -131,9 +133,11 @@ def test_replaced_models(family, chosen):
     pytest.importorskip("transformers", minversion="4.57", reason="transformers is not installed")
     from test_models import generated, made
 
-    model, ids = made(family).cuda(), torch.randint(1, 64, (3, 9), device="cuda")
+    model = made(family).cuda()
+    ids = torch.randint(1, 64, (3, 9), device="cuda")
     with torch.no_grad():
-        logits, tokens = model(ids).logits, generated(model, ids)
+        logits = model(ids).logits
+        tokens = generated(model, ids)
         assert sum(ops.replace(model, chosen).values()) > 3
         for _ in range(2):
             torch.testing.assert_close(model(ids).logits, logits, rtol=1e-3, atol=1e-3)

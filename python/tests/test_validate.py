@@ -72,9 +72,7 @@ def test_wrong_callables_fail(fn, suite, message):
 
 
 def test_a_hang_costs_one_case(tmp_path):
-    (tmp_path / "hangs.py").write_text(
-        "import time\ndef hangs(x):\n  while x.shape[0] > 1: time.sleep(1)\n  return x * 0 + 1\n"
-    )
+    (tmp_path / "hangs.py").write_text("import time\ndef hangs(x):\n  while x.shape[0] > 1: time.sleep(1)\n  return x * 0 + 1\n")
     sys.path.insert(0, str(tmp_path))
     import hangs  # pylint: disable=import-outside-toplevel,import-error
 

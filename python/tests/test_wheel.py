@@ -21,9 +21,7 @@ def test_the_wheel(wheel, tmp_path):
     assert wheel.name == f"assay-{assay.__version__}-py3-none-linux_{os.uname().machine}.whl"
     assert wheel.stat().st_size < 20e6
     names = zipfile.ZipFile(wheel).namelist()
-    assert (
-        "assay/bin/validate" in names and "assay/share/assay/datasets/edges/common.json" in names and "assay/py.typed" in names
-    )
+    assert "assay/bin/validate" in names and "assay/share/assay/datasets/edges/common.json" in names and "assay/py.typed" in names
     site = tmp_path / "site"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", site, wheel], check=True)
     (tmp_path / "first.py").write_text(

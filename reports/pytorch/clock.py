@@ -5,7 +5,10 @@ import time
 
 import torch
 
-LEAST, MOST, BATCH, KEPT = 30, 1000, 20, 50
+LEAST = 30
+MOST = 1000
+BATCH = 20
+KEPT = 50
 WARM_UP = 0.1  # seconds
 FLUSH_BYTES = 256 << 20  # five times the L2 of an H200
 HIDING, MOST_FLUSHES = 8, 64  # of 60 us
@@ -15,18 +18,22 @@ class Launch:
     """What is timed.  `hide_host`: queued whole before the device comes to it, for the host takes longer than a flush."""
 
     def __init__(self, call, hide_host=False):
-        self.call, self.flushes, self.hide_host = call, HIDING if hide_host else 1, hide_host
+        self.call = call
+        self.flushes = HIDING if hide_host else 1
+        self.hide_host = hide_host
 
 
 def turns(seconds):
     """Numbers of the turns of a timing, and whether they count: those of the first WARM_UP seconds do not."""
-    turn, warm = 0, time.perf_counter() + WARM_UP
+    turn = 0
+    warm = time.perf_counter() + WARM_UP
     while turn == 0 or time.perf_counter() < warm:
         yield turn, False
         turn += 1
     start = time.perf_counter()
     for counted in range(MOST):
-        if counted >= LEAST and time.perf_counter() - start > seconds: break
+        if counted >= LEAST and time.perf_counter() - start > seconds:
+            break
         yield turn + counted, True
 
 
@@ -38,7 +45,8 @@ class CudaClock:
     def _queued_ahead(self, launch, at, turn):
         """Whether it was queued whole before the device came to it.  Note: flushes keep the device busy, and as warm as validate's do:
         one that only waits is 2 us slower at first."""
-        for _ in range(launch.flushes): self.flushed.fill_(turn & 0xff)
+        for _ in range(launch.flushes):
+            self.flushed.fill_(turn & 0xFF)
         self.begin[at].record()
         launch.call()
         self.end[at].record()
@@ -46,21 +54,25 @@ class CudaClock:
 
     def time_us(self, launches, seconds):
         """Microseconds of each launch, in the order that they were taken."""
-        us, owner = [[] for _ in launches], []
+        us = [[] for _ in launches]
+        owner = []
 
         def collect():
             torch.cuda.synchronize()
-            for i, of in enumerate(owner): of.append(1e3 * self.begin[i].elapsed_time(self.end[i]))
+            for i, of in enumerate(owner):
+                of.append(1e3 * self.begin[i].elapsed_time(self.end[i]))
             owner.clear()
 
         for turn, counts in turns(seconds * len(launches)):
             for i, launch in enumerate(launches):
                 while True:
                     ahead = self._queued_ahead(launch, len(owner), turn)
-                    if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES: break
+                    if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES:
+                        break
                     launch.flushes *= 2
                 owner.append(us[i] if counts else [])
-                if len(owner) == BATCH: collect()
+                if len(owner) == BATCH:
+                    collect()
         collect()
         return us
 
@@ -69,7 +81,8 @@ class CudaClock:
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            for _ in range(3): call()
+            for _ in range(3):
+                call()
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
@@ -79,6 +92,7 @@ class CudaClock:
         def replay():
             graph.replay()
             return output
+
         return replay
 
 
@@ -89,7 +103,8 @@ class HostClock:
             for i, launch in enumerate(launches):
                 begin = time.perf_counter()
                 launch.call()
-                if counts: us[i].append(1e6 * (time.perf_counter() - begin))
+                if counts:
+                    us[i].append(1e6 * (time.perf_counter() - begin))
         return us
 
 
@@ -101,12 +116,22 @@ def quantile(ordered, q):
 
 
 def summary(us):
-    ordered, n = sorted(us), len(us)
+    ordered = sorted(us)
+    n = len(us)
     mean = sum(us) / n
     std = (sum((x - mean) ** 2 for x in us) / (n - 1)) ** 0.5 if n > 1 else 0.0
-    out = {"median": quantile(ordered, 0.5), "p5": quantile(ordered, 0.05), "p95": quantile(ordered, 0.95), "min": ordered[0],
-           "max": ordered[-1], "mean": mean, "std": std, "samples": n}
-    if n >= 1000: out["p99"] = quantile(ordered, 0.99)
+    out = {
+        "median": quantile(ordered, 0.5),
+        "p5": quantile(ordered, 0.05),
+        "p95": quantile(ordered, 0.95),
+        "min": ordered[0],
+        "max": ordered[-1],
+        "mean": mean,
+        "std": std,
+        "samples": n,
+    }
+    if n >= 1000:
+        out["p99"] = quantile(ordered, 0.99)
     return out
 
 

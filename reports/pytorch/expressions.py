@@ -12,8 +12,14 @@ class Variant:
     several kernels, so that a graph of them is worth a row of its own; `compiled`: torch.compile is tried on it."""
 
     def __init__(self, kernel, what, call=None, prepare=None, steps=False, compiled=False, hide_host=False, left_out=None):
-        self.kernel, self.what, self.call, self.prepare = "pytorch_" + kernel, what, call, prepare
-        self.steps, self.compiled, self.hide_host, self.left_out = steps, compiled, hide_host, left_out
+        self.kernel = "pytorch_" + kernel
+        self.what = what
+        self.call = call
+        self.prepare = prepare
+        self.steps = steps
+        self.compiled = compiled
+        self.hide_host = hide_host
+        self.left_out = left_out
 
 
 def eager(what, call, steps=True, kernel="eager"):
@@ -24,25 +30,35 @@ class Maker:
     """Inputs on the device, drawn from a seed; kept by name as they were made where somebody wants to look at them."""
 
     def __init__(self, device, dtype, seed=2026, keep=False):
-        self.device, self.dtype, self.kept = device, dtype, {} if keep else None
+        self.device = device
+        self.dtype = dtype
+        self.kept = {} if keep else None
         self.random = torch.Generator(device).manual_seed(seed)
 
     def _made(self, name, tensor):
-        if self.kept is not None: self.kept[name] = tensor.clone()
+        if self.kept is not None:
+            self.kept[name] = tensor.clone()
         return tensor
 
     def normal(self, name, *shape, mean=0.0, std=1.0):
         x = torch.randn(shape, generator=self.random, device=self.device, dtype=self.dtype)
-        if std != 1: x *= std
-        if mean: x += mean
+        if std != 1:
+            x *= std
+        if mean:
+            x += mean
         return self._made(name, x)
 
     def weight(self, name, out, inner):
-        return self.normal(name, out, inner, std=inner ** -0.5)
+        return self.normal(name, out, inner, std=inner**-0.5)
 
-    def gain(self, name, width): return self.normal(name, width, mean=1.0, std=0.1)
-    def shift(self, name, width): return self.normal(name, width, std=0.1)
-    def maybe(self, given, name, width): return self.shift(name, width) if given == "yes" else None
+    def gain(self, name, width):
+        return self.normal(name, width, mean=1.0, std=0.1)
+
+    def shift(self, name, width):
+        return self.normal(name, width, std=0.1)
+
+    def maybe(self, given, name, width):
+        return self.shift(name, width) if given == "yes" else None
 
     def integers(self, name, low, high, *shape, dtype=torch.int64):
         return self._made(name, torch.randint(low, high, shape, generator=self.random, device=self.device, dtype=dtype))
@@ -87,8 +103,11 @@ def softmax(m, a):
 
 def embedding(m, a):
     table = m.normal("table", a.vocab, a.hidden)
-    ids = m.backwards("ids", a.vocab, a.tokens) if a.fill == "ids_backwards" else \
-        m.integers("ids", 0, a.vocab, a.tokens, dtype=torch.int32)
+    ids = (
+        m.backwards("ids", a.vocab, a.tokens)
+        if a.fill == "ids_backwards"
+        else m.integers("ids", 0, a.vocab, a.tokens, dtype=torch.int32)
+    )
     yield eager("F.embedding(ids, table)", lambda: F.embedding(ids, table), steps=False)
 
 
@@ -99,8 +118,10 @@ def row_reduce(m, a):
         "sum": ("x.sum(-1, dtype=f32)", lambda: x.sum(-1, dtype=wide)),
         "max": ("x.amax(-1).float()", lambda: x.amax(-1).to(wide)),
         "logsumexp": ("torch.logsumexp(x.float(), -1), for in f16 it would overflow", lambda: torch.logsumexp(x.to(wide), -1)),
-        "sum_of_squares": ("torch.linalg.vector_norm(x, dim=-1, dtype=f32).square()",
-                           lambda: torch.linalg.vector_norm(x, dim=-1, dtype=wide).square()),
+        "sum_of_squares": (
+            "torch.linalg.vector_norm(x, dim=-1, dtype=f32).square()",
+            lambda: torch.linalg.vector_norm(x, dim=-1, dtype=wide).square(),
+        ),
     }[a.what]
     yield eager(what, call, steps=a.what != "sum")
 
@@ -111,6 +132,7 @@ def cross_entropy(m, a):
     def call():
         loss = F.cross_entropy(x.float(), target, reduction="none")
         return loss, loss.mean()
+
     yield eager("F.cross_entropy(x.float(), target, reduction=none) and its mean", call)
 
 
@@ -132,6 +154,7 @@ def residual_layernorm(m, a):
     def call():
         s = x + r
         return F.layer_norm(s, (a.cols,), g, b, a.epsilon), s
+
     yield eager("s = x + r; F.layer_norm(s)", call)
 
 
@@ -147,16 +170,21 @@ def residual_rmsnorm(m, a):
     def with_norm(norm):
         s = x + r
         return norm(s), s
+
     yield eager("s = x + r; F.rms_norm(s)", lambda: with_norm(lambda s: F.rms_norm(s, (a.cols,), g, a.epsilon)))
-    yield eager("s = x + r; " + LLAMA_NORM.replace("x.", "s."), lambda: with_norm(lambda s: llama_norm(s, g, a.epsilon)),
-                kernel="eager_llama")
+    yield eager(
+        "s = x + r; " + LLAMA_NORM.replace("x.", "s."),
+        lambda: with_norm(lambda s: llama_norm(s, g, a.epsilon)),
+        kernel="eager_llama",
+    )
 
 
 def linear(m, a):
     x, w, b = m.normal("x", a.tokens, a.hidden), m.weight("weight", a.out, a.hidden), m.maybe(a.bias, "bias", a.out)
     what = "F.linear(x, w, b)" if b is not None else "F.linear(x, w)"
     yield eager(what, lambda: F.linear(x, w, b), steps=False)
-    if m.device == "cpu": return
+    if m.device == "cpu":
+        return
     usual = torch.backends.cuda.preferred_blas_library()
 
     def by_cublaslt():
@@ -165,14 +193,17 @@ def linear(m, a):
             return F.linear(x, w, b)
         finally:
             torch.backends.cuda.preferred_blas_library(usual)
+
     yield Variant("cublaslt", f"{what}, cuBLASLt preferred", by_cublaslt)
 
 
 def gelu_linear(m, a):
     x, w, b = m.normal("x", a.tokens, a.hidden), m.weight("weight", a.out, a.hidden), m.maybe(a.bias, "bias", a.out)
     form = "tanh" if a.form == "tanh" else "none"
-    yield eager(f"F.gelu(F.linear(x, w{', b' if b is not None else ''}), approximate={form})",
-                lambda: F.gelu(F.linear(x, w, b), approximate=form))
+    yield eager(
+        f"F.gelu(F.linear(x, w{', b' if b is not None else ''}), approximate={form})",
+        lambda: F.gelu(F.linear(x, w, b), approximate=form),
+    )
 
 
 def gemm_swiglu(m, a):
@@ -186,8 +217,10 @@ def ffn_gelu(m, a):
     w1, b1 = m.weight("w1", a.ffn, a.hidden), m.maybe(a.bias, "b1", a.ffn)
     w2, b2 = m.weight("w2", a.hidden, a.ffn), m.maybe(a.bias, "b2", a.hidden)
     form = "tanh" if a.form == "tanh" else "none"
-    yield eager(f"F.linear(F.gelu(F.linear(x, w1), approximate={form}), w2){', with biases' if b1 is not None else ''}",
-                lambda: F.linear(F.gelu(F.linear(x, w1, b1), approximate=form), w2, b2))
+    yield eager(
+        f"F.linear(F.gelu(F.linear(x, w1), approximate={form}), w2){', with biases' if b1 is not None else ''}",
+        lambda: F.linear(F.gelu(F.linear(x, w1, b1), approximate=form), w2, b2),
+    )
 
 
 def rmsnorm_gemm(m, a):
@@ -199,19 +232,24 @@ def rmsnorm_gemm(m, a):
 def layernorm_linear(m, a):
     x, g, s = m.normal("x", a.tokens, a.hidden), m.gain("gamma", a.hidden), m.shift("beta", a.hidden)
     w, b = m.weight("weight", a.out, a.hidden), m.maybe(a.bias, "bias", a.out)
-    yield eager(f"F.linear(F.layer_norm(x), w{', b' if b is not None else ''})",
-                lambda: F.linear(F.layer_norm(x, (a.hidden,), g, s, a.epsilon), w, b))
+    yield eager(
+        f"F.linear(F.layer_norm(x), w{', b' if b is not None else ''})",
+        lambda: F.linear(F.layer_norm(x, (a.hidden,), g, s, a.epsilon), w, b),
+    )
 
 
 def kv_append(m, a):
     k, v = (m.normal(n, a.batch, a.seq_q, a.kv_heads, a.head_dim) for n in ("k", "v"))
     pools = [m.normal(n, a.pages, a.page_size, a.kv_heads, a.head_dim) for n in ("k_pool", "v_pool")]
     owned = min(a.max_pages, a.pages // a.batch)
-    capacity, full = owned * a.page_size, a.fill == "lengths_full"
+    capacity = owned * a.page_size
+    full = a.fill == "lengths_full"
     if a.fill not in ("normal", "lengths_full") or a.seq_q > capacity:
-        yield Variant("eager", "pool.index_copy_", left_out=f"fill {a.fill} with {a.seq_q} new rows of {capacity} is not made here")
+        yield Variant(
+            "eager", "pool.index_copy_", left_out=f"fill {a.fill} with {a.seq_q} new rows of {capacity} is not made here"
+        )
         return
-    table = m.permutation("pages", a.pages)[:a.batch * owned].view(a.batch, owned)
+    table = m.permutation("pages", a.pages)[: a.batch * owned].view(a.batch, owned)
     lengths = m.integers("lengths", capacity if full else a.seq_q, capacity + 1, a.batch)
     positions = lengths[:, None] - a.seq_q + torch.arange(a.seq_q, device=m.device)
     slots = (table.gather(1, positions // a.page_size) * a.page_size + positions % a.page_size).flatten()
@@ -220,8 +258,28 @@ def kv_append(m, a):
         for pool, new in zip(pools, (k, v)):
             pool.view(-1, a.kv_heads, a.head_dim).index_copy_(0, slots, new.view(-1, a.kv_heads, a.head_dim))
         return tuple(pools)
+
     yield eager("pool.index_copy_(0, slots, new) of K and of V, the slots known" + ("" if full else ", lengths of its own"), call)
 
 
-ALL = (add, cross_entropy, embedding, ffn_gelu, gelu, gelu_linear, gemm_swiglu, kv_append, layernorm, layernorm_linear,
-       layernorm_residual, linear, residual_layernorm, residual_rmsnorm, rmsnorm, rmsnorm_gemm, row_reduce, silu_mul, softmax)
+ALL = (
+    add,
+    cross_entropy,
+    embedding,
+    ffn_gelu,
+    gelu,
+    gelu_linear,
+    gemm_swiglu,
+    kv_append,
+    layernorm,
+    layernorm_linear,
+    layernorm_residual,
+    linear,
+    residual_layernorm,
+    residual_rmsnorm,
+    rmsnorm,
+    rmsnorm_gemm,
+    row_reduce,
+    silu_mul,
+    softmax,
+)

@@ -4,8 +4,12 @@ inputs by name and a row, and gives the outputs in the order of the expression's
 from math import cos, erf, exp, log, pi, sin, sqrt, tanh
 
 
-def dot(x, y): return sum(p * q for p, q in zip(x, y))
-def plus(x, y): return [p + q for p, q in zip(x, y)]
+def dot(x, y):
+    return sum(p * q for p, q in zip(x, y))
+
+
+def plus(x, y):
+    return [p + q for p, q in zip(x, y)]
 
 
 def product(x, w, b=None):
@@ -19,14 +23,16 @@ def normed(row, gamma, beta, epsilon):
     return [(x - mean) * r * g + (beta[i] if beta else 0) for i, (x, g) in enumerate(zip(row, gamma))]
 
 
-def norm(x, t, a, which=""): return [normed(row, t["gamma" + which], t.get("beta" + which), a.epsilon) for row in x]
+def norm(x, t, a, which=""):
+    return [normed(row, t["gamma" + which], t.get("beta" + which), a.epsilon) for row in x]
 
 
 def gelu_of(z, form):
-    return 0.5 * z * (1 + (tanh(sqrt(2 / pi) * (z + 0.044715 * z ** 3)) if form == "tanh" else erf(z / sqrt(2))))
+    return 0.5 * z * (1 + (tanh(sqrt(2 / pi) * (z + 0.044715 * z**3)) if form == "tanh" else erf(z / sqrt(2))))
 
 
-def silu(z): return z / (1 + exp(-z))
+def silu(z):
+    return z / (1 + exp(-z))
 
 
 def softmaxed(row):
@@ -34,7 +40,8 @@ def softmaxed(row):
     return [w / sum(weights) for w in weights]
 
 
-def each(f, *matrices): return [[f(*elements) for elements in zip(*rows)] for rows in zip(*matrices)]
+def each(f, *matrices):
+    return [[f(*elements) for elements in zip(*rows)] for rows in zip(*matrices)]
 
 
 def row_reduce(t, a):
@@ -75,13 +82,16 @@ def kv_append(t, a):
 
 def sees(a, i, j):
     place = i + (0 if a.mask == "causal_top_left" else a.seq_k - a.seq_q)
-    if a.mask != "none" and j > place: return False
+    if a.mask != "none" and j > place:
+        return False
     return not getattr(a, "window", 0) or j > place - a.window
 
 
 def weights(q, k, a):
     """P [batch][heads][seq_q][seq_k]."""
-    scale, cap, group = getattr(a, "scale", 0) or 1 / sqrt(a.head_dim), getattr(a, "softcap", 0), a.heads // a.kv_heads
+    scale = getattr(a, "scale", 0) or 1 / sqrt(a.head_dim)
+    cap = getattr(a, "softcap", 0)
+    group = a.heads // a.kv_heads
     out = []
     for b in range(a.batch):
         out.append([])
@@ -92,20 +102,35 @@ def weights(q, k, a):
                 s = [cap * tanh(x / cap) if cap else x for x in s]
                 seen = [j for j in range(a.seq_k) if sees(a, i, j)]
                 row = [0.0] * a.seq_k
-                for j, p in zip(seen, softmaxed([s[j] for j in seen])): row[j] = p
+                for j, p in zip(seen, softmaxed([s[j] for j in seen])):
+                    row[j] = p
                 out[b][h].append(row)
     return out
 
 
 def attended(q, k, v, a):
-    p, group = weights(q, k, a), a.heads // a.kv_heads
-    return [[[[sum(p[b][h][i][j] * v[b][j][h // group][d] for j in range(a.seq_k)) for d in range(a.head_dim)]
-              for h in range(a.heads)] for i in range(a.seq_q)] for b in range(a.batch)]
+    p = weights(q, k, a)
+    group = a.heads // a.kv_heads
+    return [
+        [
+            [
+                [sum(p[b][h][i][j] * v[b][j][h // group][d] for j in range(a.seq_k)) for d in range(a.head_dim)]
+                for h in range(a.heads)
+            ]
+            for i in range(a.seq_q)
+        ]
+        for b in range(a.batch)
+    ]
 
 
 def attention_backward(t, a):
-    q, k, v, do = t["q"], t["k"], t["v"], t["do"]
-    p, group, scale = weights(q, k, a), a.heads // a.kv_heads, a.scale or 1 / sqrt(a.head_dim)
+    q = t["q"]
+    k = t["k"]
+    v = t["v"]
+    do = t["do"]
+    p = weights(q, k, a)
+    group = a.heads // a.kv_heads
+    scale = a.scale or 1 / sqrt(a.head_dim)
     dq, dk, dv = ([[[[0.0] * a.head_dim for _ in head] for head in rows] for rows in x] for x in (q, k, v))
     for b in range(a.batch):
         for h in range(a.heads):
@@ -124,8 +149,10 @@ def attention_backward(t, a):
 
 def paged_attention(t, a):
     at = places(t, a)
-    keys, values = ([[t[pool][page][slot] for page, slot in (at(b, p) for p in range(a.seq_k))] for b in range(a.batch)]
-                    for pool in ("k_pool", "v_pool"))
+    keys, values = (
+        [[t[pool][page][slot] for page, slot in (at(b, p) for p in range(a.seq_k))] for b in range(a.batch)]
+        for pool in ("k_pool", "v_pool")
+    )
     return (attended(t["q"], keys, values, a),)
 
 
@@ -140,8 +167,10 @@ def turn(row, position, rotary, base, pairs):
 
 
 def turn_all(x, position, rotary, base, pairs):
-    return [[[turn(head, position(b, s), rotary, base, pairs) for head in heads] for s, heads in enumerate(rows)]
-            for b, rows in enumerate(x)]
+    return [
+        [[turn(head, position(b, s), rotary, base, pairs) for head in heads] for s, heads in enumerate(rows)]
+        for b, rows in enumerate(x)
+    ]
 
 
 def rope(t, a):
@@ -151,9 +180,12 @@ def rope(t, a):
 
 
 def transformer_layer(t, a):
-    neox, d = a.dialect == "gptneox", a.head_dim
+    neox = a.dialect == "gptneox"
+    d = a.head_dim
     flat = [token for sequence in t["x"] for token in sequence]
-    split = lambda y: [[[y[b * a.seq_q + s][i:i + d] for i in range(0, len(y[0]), d)] for s in range(a.seq_q)] for b in range(a.batch)]
+    split = lambda y: [
+        [[y[b * a.seq_q + s][i : i + d] for i in range(0, len(y[0]), d)] for s in range(a.seq_q)] for b in range(a.batch)
+    ]
     n = norm(flat, t, a, "1")
     q, k, v = (split(product(n, t["w" + name], t.get("b" + name))) for name in "qkv")
     if a.dialect != "gpt2":
@@ -163,10 +195,12 @@ def transformer_layer(t, a):
     h = [plus(x, y) for x, y in zip(flat, product(o, t["wo"], t.get("bo")))]
     n = norm(flat if neox else h, t, a, "2")
     up = product(n, t["w_up"], t.get("b_up"))
-    if a.dialect == "llama": act = each(lambda g, u: silu(g) * u, product(n, t["w_gate"]), up)
-    else: act = [[gelu_of(z, "erf" if neox else "tanh") for z in row] for row in up]
+    if a.dialect == "llama":
+        act = each(lambda g, u: silu(g) * u, product(n, t["w_gate"]), up)
+    else:
+        act = [[gelu_of(z, "erf" if neox else "tanh") for z in row] for row in up]
     y = [plus(x, z) for x, z in zip(h, product(act, t["w_down"], t.get("b_down")))]
-    return ([y[b * a.seq_q:(b + 1) * a.seq_q] for b in range(a.batch)],)
+    return ([y[b * a.seq_q : (b + 1) * a.seq_q] for b in range(a.batch)],)
 
 
 FORMULAS = {
@@ -175,8 +209,9 @@ FORMULAS = {
     "attention_forward": lambda t, a: (attended(t["q"], t["k"], t["v"], a),),
     "attention_scores": lambda t, a: (weights(t["q"], t["k"], a),),
     "cross_entropy": cross_entropy,
-    "embedding": lambda t, a: ([t["table"][a.vocab - 1 - at % a.vocab if a.fill == "ids_backwards" else i]
-                                for at, i in enumerate(t["ids"])],),
+    "embedding": lambda t, a: (
+        [t["table"][a.vocab - 1 - at % a.vocab if a.fill == "ids_backwards" else i] for at, i in enumerate(t["ids"])],
+    ),
     "ffn_gelu": ffn_gelu,
     "gelu": lambda t, a: (each(lambda x: gelu_of(x, a.form), t["x"]),),
     "gelu_linear": lambda t, a: (each(lambda z: gelu_of(z, a.form), product(t["x"], t["weight"], t.get("bias"))),),

@@ -47,7 +47,8 @@ def condition_of(comment):
 
 def verdicts_of(paths):
     """Of each kernel the tiers of its first bad case, or how many cases it passed."""
-    bad, passed = {}, collections.Counter()
+    bad = {}
+    passed = collections.Counter()
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for record in map(json.loads, file):
@@ -81,8 +82,11 @@ def index_of(folder, commit, records):
             comment = comment_of(os.path.join(path, name))
             verdict = bad.get(kernel) or (f"passed {passed[kernel]} cases" if kernel in passed else "-")
             rows.append((kernel, kind_of(comment, numbers.get(kernel, 0)), verdict, condition_of(comment) or "-"))
-    return [f"# Kernels of {os.path.basename(folder)}.tar.xz: name | kind | verdict | what it does, and when that shows.",
-            f"# commit: {commit}", *(" | ".join(row) for row in sorted(rows))]
+    return [
+        f"# Kernels of {os.path.basename(folder)}.tar.xz: name | kind | verdict | what it does, and when that shows.",
+        f"# commit: {commit}",
+        *(" | ".join(row) for row in sorted(rows)),
+    ]
 
 
 def pack(folder, archive):
@@ -94,12 +98,14 @@ def pack(folder, archive):
                 with open(os.path.join(path, name), "rb") as file:
                     data = file.read()
                 member = tarfile.TarInfo(os.path.relpath(os.path.join(path, name), os.path.dirname(folder) or "."))
-                member.size, member.mode = len(data), 0o644
+                member.size = len(data)
+                member.mode = 0o644
                 tar.addfile(member, io.BytesIO(data))
 
 
 def check(here):
-    wrong, kernels = [], 0
+    wrong = []
+    kernels = 0
     for index in sorted(name for name in os.listdir(here) if name.endswith(".txt")):
         archive = index.removesuffix(".txt") + ".tar.xz"
         with open(os.path.join(here, index), encoding="utf-8") as file:

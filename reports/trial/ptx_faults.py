@@ -33,7 +33,8 @@ def faults(path):
     found = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         text = line[2:].strip()
-        if head := re.fullmatch(r"\[(\w+) (\w+) (\w+)\]", line):
+        head = re.fullmatch(r"\[(\w+) (\w+) (\w+)\]", line)
+        if head:
             kernel, name, kind = head.groups()
             found.append({"kernel": kernel, "name": f"{kernel}/{name}", "kind": kind, "when": "", "edits": []})
         elif line.startswith("when: "):

@@ -26,7 +26,8 @@ import ptx_faults
 TOKENS, HIDDEN, OUT = 200, 328, 72
 TOOLS = ("racecheck", "memcheck", "synccheck")
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
-F16, SWIZZLE = 6, {64: 2, 128: 3}  # of cuTensorMapEncodeTiled
+F16 = 6  # of cuTensorMapEncodeTiled, as is SWIZZLE
+SWIZZLE = {64: 2, 128: 3}
 
 
 class Driver:
@@ -39,7 +40,8 @@ class Driver:
         self.call("cuCtxSetCurrent", self.context)
 
     def call(self, name, *arguments):
-        if code := getattr(self.lib, name)(*arguments):
+        code = getattr(self.lib, name)(*arguments)
+        if code:
             text = ctypes.c_char_p()
             self.lib.cuGetErrorString(code, ctypes.byref(text))
             raise RuntimeError(f"{name}: {(text.value or b'unknown').decode()} ({code})")
@@ -54,8 +56,21 @@ class Driver:
         space = ctypes.create_string_buffer(192)
         begin = ctypes.addressof(space) + 63 & ~63
         u64, u32 = ctypes.c_uint64, ctypes.c_uint32
-        self.call("cuTensorMapEncodeTiled", ctypes.c_void_p(begin), F16, u32(2), at, (u64 * 2)(columns, rows), (u64 * 1)(2 * columns),
-                  (u32 * 2)(*box), (u32 * 2)(1, 1), 0, SWIZZLE[swizzle], 3, 0)
+        self.call(
+            "cuTensorMapEncodeTiled",
+            ctypes.c_void_p(begin),
+            F16,
+            u32(2),
+            at,
+            (u64 * 2)(columns, rows),
+            (u64 * 1)(2 * columns),
+            (u32 * 2)(*box),
+            (u32 * 2)(1, 1),
+            0,
+            SWIZZLE[swizzle],
+            3,
+            0,
+        )
         return (ctypes.c_ubyte * 128).from_buffer_copy(ctypes.string_at(begin, 128))
 
 
@@ -71,12 +86,23 @@ def run_one(path, module, limit):
     x, weight, bias = (driver.memory(halves(n, step)) for n, step in ((TOKENS * HIDDEN, 40503), (OUT * HIDDEN, 30011), (OUT, 7)))
     y, scratch = driver.memory(b"\xff" * (2 * TOKENS * OUT)), driver.memory(bytes(384 * 4 * 3))
     i32, i64 = ctypes.c_int32, ctypes.c_int64
-    sizes, null = [i32(TOKENS), i32(HIDDEN), i32(OUT)], ctypes.c_uint64(0)
-    grid, block, shared = (4, 3), 128, 18432
+    sizes = [i32(TOKENS), i32(HIDDEN), i32(OUT)]
+    null = ctypes.c_uint64(0)
+    grid = (4, 3)
+    block = 128
+    shared = 18432
     if module == "linear_wgmma":
-        grid, block, shared = (1, 2), 384, 69680
-        values = [driver.map(x, TOKENS, HIDDEN, (64, 128), 128), driver.map(weight, OUT, HIDDEN, (64, 32), 128),
-                  driver.map(y, TOKENS, OUT, (32, 64), 64), bias, i32(HIDDEN), i32(OUT)]
+        grid = (1, 2)
+        block = 384
+        shared = 69680
+        values = [
+            driver.map(x, TOKENS, HIDDEN, (64, 128), 128),
+            driver.map(weight, OUT, HIDDEN, (64, 32), 128),
+            driver.map(y, TOKENS, OUT, (32, 64), 64),
+            bias,
+            i32(HIDDEN),
+            i32(OUT),
+        ]
     elif module == "triton_linear_boxes":
         shared = 12304
         values = [x, weight, y, *sizes, i64(HIDDEN), i64(HIDDEN), i64(OUT), scratch, null]
@@ -89,7 +115,7 @@ def run_one(path, module, limit):
     pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
     driver.call("cuLaunchKernel", entry, *grid, 1, block, 1, 1, shared, None, pointers, None)
     end = time.monotonic() + limit
-    while (code := driver.lib.cuStreamQuery(None)) == NOT_READY:
+    while driver.lib.cuStreamQuery(None) == NOT_READY:
         if time.monotonic() > end:
             return {"gpu": "hangs"}
         time.sleep(0.002)
@@ -110,7 +136,9 @@ def one(path, module, limit):
 
 def called(command, limit):
     """The output of a command, which is killed with its children after so many seconds."""
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+    )
     try:
         return child.communicate(timeout=limit)[0]
     except subprocess.TimeoutExpired:
@@ -129,7 +157,9 @@ def tried(options, fault, folder):
     record = {"fault": fault["name"], "kind": fault["kind"]}
     if options.validate:
         launch = ptx_faults.FOLDER / f"{fault['kernel']}.json"
-        code, _, found = ptx_faults.judged(options, path, launch, "--backend", "simt", "--suite", "smoke", "--fail-fast", "--watch")
+        code, _, found = ptx_faults.judged(
+            options, path, launch, "--backend", "simt", "--suite", "smoke", "--fail-fast", "--watch"
+        )
         word = re.match(r"([a-z_]+): ", found)
         record["simt"] = "clean" if code == 0 else word[1] if word else found
     for tool in () if options.no_gpu else ("", *options.tools.split(",")):
@@ -145,9 +175,15 @@ def tried(options, fault, folder):
         if not tool:
             record.update(outcome)
             continue
-        found = re.search(r"^=+ ((?:Error|Warning): .*|Invalid .*|Barrier error .*|Potential .*|Race reported .*|Program hit .*|.*[Mm]isaligned.*)", out, re.M)
+        found = re.search(
+            r"^=+ ((?:Error|Warning): .*|Invalid .*|Barrier error .*|Potential .*|Race reported .*|Program hit .*|.*[Mm]isaligned.*)",
+            out,
+            re.M,
+        )
         counts = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (.*)", out)
-        record[tool] = found[1][:160] if found else outcome["gpu"] if outcome["gpu"] != "ends" else "clean" if counts else "no summary"
+        record[tool] = (
+            found[1][:160] if found else outcome["gpu"] if outcome["gpu"] != "ends" else "clean" if counts else "no summary"
+        )
     print(json.dumps(record), flush=True)
 
 
@@ -155,16 +191,26 @@ def table(path):
     records = [json.loads(line) for line in path.read_text().splitlines()]
     sound = {r["fault"]: r.get("digest") for r in records if not r["kind"]}
     counts = {t: [0, 0] for t in ("simt", *TOOLS)}
-    print("| fault | kind | simt | outputs on the GPU |" + "".join(f" {t} |" for t in TOOLS) + "\n|---|---|---|---|" + "---|" * len(TOOLS))
+    print(
+        "| fault | kind | simt | outputs on the GPU |"
+        + "".join(f" {t} |" for t in TOOLS)
+        + "\n|---|---|---|---|"
+        + "---|" * len(TOOLS)
+    )
     for r in sorted(records, key=lambda r: (r["kind"] != "", r["kind"], r["fault"])):
         same = r.get("digest") == sound.get(r["fault"].split("/")[0])
         result = {"ends": "right" if same else "wrong"}.get(r.get("gpu"), r.get("gpu", ""))
         for t, n in counts.items():
             n[0 if r["kind"] else 1] += r.get(t, "clean") not in ("clean", "hangs", "dies", "no summary", "stops")
-        print(f"| {r['fault']} | {r['kind'] or 'sound'} | {r.get('simt', '')} | {result} |" + "".join(f" {r.get(t, '')} |" for t in TOOLS))
+        print(
+            f"| {r['fault']} | {r['kind'] or 'sound'} | {r.get('simt', '')} | {result} |"
+            + "".join(f" {r.get(t, '')} |" for t in TOOLS)
+        )
     faults = sum(1 for r in records if r["kind"])
-    print(f"\n{faults} faults of {len({r['kind'] for r in records if r['kind']})} kinds, {len(sound)} modules as they are. Reported, of faults and of sound modules: "
-          + ", ".join(f"{t} {n[0]} and {n[1]}" for t, n in counts.items()))
+    print(
+        f"\n{faults} faults of {len({r['kind'] for r in records if r['kind']})} kinds, {len(sound)} modules as they are. Reported, of faults and of sound modules: "
+        + ", ".join(f"{t} {n[0]} and {n[1]}" for t, n in counts.items())
+    )
 
 
 def main():

@@ -36,28 +36,32 @@ def copy_kernel(x, y, n, stored, first, STEP: tl.constexpr, LOADED: tl.constexpr
 
 @fault
 def load_without_a_mask():
-    x, y = normal(200), torch.empty(200)
+    x = normal(200)
+    y = torch.empty(200)
     copy_kernel[(4,)](x, y, 200, 200, 0, STEP=64, LOADED=False, BLOCK=64)
     return [(y, f8(x))]
 
 
 @fault
 def store_mask_one_too_far():
-    x, y = normal(200), torch.empty(200)
+    x = normal(200)
+    y = torch.empty(200)
     copy_kernel[(4,)](x, y, 200, 201, 0, STEP=64, LOADED=True, BLOCK=64)
     return [(y, f8(x))]
 
 
 @fault
 def one_program_too_few():
-    x, y = normal(200), torch.empty(200)
+    x = normal(200)
+    y = torch.empty(200)
     copy_kernel[(200 // 64,)](x, y, 200, 200, 0, STEP=64, LOADED=True, BLOCK=64)
     return [(y, f8(x))]
 
 
 @fault
 def load_before_the_start():
-    x, y = normal(200), torch.empty(200)
+    x = normal(200)
+    y = torch.empty(200)
     copy_kernel[(4,)](x, y, 200, 200, -1, STEP=64, LOADED=True, BLOCK=64)
     return [(y[1:], f8(x)[:-1])]
 
@@ -84,7 +88,8 @@ def sum_kernel(x, total, BLOCK: tl.constexpr):
 
 @fault
 def sum_without_an_atomic():
-    x, total = whole(9, 256), torch.zeros(1, dtype=torch.int32)
+    x = whole(9, 256)
+    total = torch.zeros(1, dtype=torch.int32)
     sum_kernel[(4,)](x, total, BLOCK=64)
     return [(total, x.numpy().sum().reshape(1))]
 
@@ -98,7 +103,8 @@ def turn_kernel(x, y, BLOCK: tl.constexpr):
 
 @fault
 def no_barrier_after_a_store():
-    x, y = normal(256), torch.zeros(256)
+    x = normal(256)
+    y = torch.zeros(256)
     expected = f8(x)[::-1].copy()
     turn_kernel[(1,)](x, y, BLOCK=256)
     return [(x, expected)]
@@ -111,7 +117,8 @@ def add_kernel(x, total, BLOCK: tl.constexpr):
 
 @fault
 def accumulator_that_nobody_cleared():
-    x, total = normal(4, 64), torch.empty(64)
+    x = normal(4, 64)
+    total = torch.empty(64)
     add_kernel[(4,)](x, total, BLOCK=64)
     return [(total, f8(x).sum(0))]
 
@@ -125,7 +132,8 @@ def promise_kernel(x, y, step, BLOCK: tl.constexpr):
 
 @fault
 def promise_of_divisibility_that_is_broken():
-    x, y = normal(400), torch.empty(4, 128)
+    x = normal(400)
+    y = torch.empty(4, 128)
     promise_kernel[(4,)](x, y, 65, BLOCK=128, num_warps=1)
     return [(y, np.stack([f8(x)[65 * p : 65 * p + 128] for p in range(4)]))]
 
@@ -139,7 +147,8 @@ def row_kernel(x, y, cols, stride, BLOCK: tl.constexpr):
 
 @fault
 def stride_of_padded_rows_ignored():
-    x, y = normal(8, 64)[:, :50], torch.empty(8, 50)
+    x = normal(8, 64)[:, :50]
+    y = torch.empty(8, 50)
     row_kernel[(8,)](x, y, 50, x.stride(0), BLOCK=64)
     return [(y, f8(x))]
 
@@ -158,7 +167,9 @@ def product_kernel(a, b, c, M, N, K, MASKED: tl.constexpr, PRECISION: tl.constex
 
 
 def product(K, dtype, masked=True, precision="ieee", narrow=False, tolerance=1e-4):
-    a, b, c = normal(32, K, dtype=dtype), normal(K, 32, seed=1, dtype=dtype), torch.empty(32, 32)
+    a = normal(32, K, dtype=dtype)
+    b = normal(K, 32, seed=1, dtype=dtype)
+    c = torch.empty(32, 32)
     product_kernel[(1, 1)](a, b, c, 32, 32, K, MASKED=masked, PRECISION=precision, NARROW=narrow, T=32)
     return [(c, f8(a) @ f8(b), tolerance)]
 
@@ -204,7 +215,9 @@ def carry_kernel(x, y, ends, BLOCK: tl.constexpr):
 
 @fault
 def carry_of_the_program_before():
-    x, y, ends = whole(9, 256), torch.empty(256, dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    x = whole(9, 256)
+    y = torch.empty(256, dtype=torch.int32)
+    ends = torch.zeros(4, dtype=torch.int32)
     carry_kernel[(4,)](x, y, ends, BLOCK=64)
     return [(y, x.numpy().cumsum())]
 
@@ -223,7 +236,8 @@ def online_kernel(x, y, cols, BLOCK: tl.constexpr):
 
 @fault
 def online_sum_not_rescaled():
-    x, y = normal(4, 256), torch.empty(4)
+    x = normal(4, 256)
+    y = torch.empty(4)
     online_kernel[(4,)](x, y, 256, BLOCK=64)
     return [(y, np.log(np.exp(f8(x)).sum(1)))]
 
@@ -236,7 +250,8 @@ def count_kernel(x, bins, BLOCK: tl.constexpr):
 
 @fault
 def histogram_without_atomics():
-    x, bins = whole(16, 128), torch.zeros(16, dtype=torch.int32)
+    x = whole(16, 128)
+    bins = torch.zeros(16, dtype=torch.int32)
     count_kernel[(1,)](x, bins, BLOCK=128)
     return [(bins, np.bincount(x.numpy(), minlength=16))]
 
@@ -270,7 +285,8 @@ def tail_kernel(x, y, rows, cols, BLOCK: tl.constexpr):
 
 @fault
 def mask_of_the_columns_alone():
-    x, y = normal(7, 60), torch.empty(7, 60)
+    x = normal(7, 60)
+    y = torch.empty(7, 60)
     tail_kernel[(4,)](x, y, 7, 60, BLOCK=64)
     return [(y, 2 * f8(x))]
 

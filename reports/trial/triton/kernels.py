@@ -51,7 +51,9 @@ def split_k_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
 
 @kernel
 def split_k():
-    a, b, c = normal(70, 200, dtype=torch.float16), normal(200, 50, seed=1, dtype=torch.float16), torch.zeros(70, 50)
+    a = normal(70, 200, dtype=torch.float16)
+    b = normal(200, 50, seed=1, dtype=torch.float16)
+    c = torch.zeros(70, 50)
     split_k_kernel[(3 * 2, 4)](a, b, c, 70, 50, 200, BM=32, BN=32, BK=32, SPLIT=4)
     return [(c, f8(a) @ f8(b))]
 
@@ -104,7 +106,9 @@ def block_pointer_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, B
 
 @kernel
 def block_pointers():
-    a, b, c = normal(50, 70), normal(70, 40, seed=1), torch.empty(50, 40)
+    a = normal(50, 70)
+    b = normal(70, 40, seed=1)
+    c = torch.empty(50, 40)
     block_pointer_kernel[(2, 2)](a, b, c, 50, 40, 70, BM=32, BN=32, BK=16)
     return [(c, f8(a) @ f8(b))]
 
@@ -139,12 +143,14 @@ def int4_kernel(x, w, scale, y, K, N, BM: tl.constexpr, BN: tl.constexpr, BK: tl
 
 @kernel
 def int4_weights():
-    x, scale = normal(16, 64, dtype=torch.float16), normal(2, 40, seed=1).abs()
+    x = normal(16, 64, dtype=torch.float16)
+    scale = normal(2, 40, seed=1).abs()
     nibbles = whole(16, 64, 40, seed=2).numpy().astype("i8")
     packed = np.zeros((8, 40), "u4")
     for k in range(64):
         packed[k // 8] |= nibbles[k].astype("u4") << np.uint32(4 * (k % 8))
-    w, y = torch.from_numpy(packed.view("i4")), torch.empty(16, 40)
+    w = torch.from_numpy(packed.view("i4"))
+    y = torch.empty(16, 40)
     int4_kernel[(2,)](x, w, scale, y, 64, 40, BM=16, BN=32, BK=32, GROUP=32)
     weight = ((nibbles.astype("f4") - 8) * scale.numpy().repeat(32, 0)).astype("f2")
     return [(y, f8(x) @ weight.astype("f8"))]
@@ -158,7 +164,9 @@ def batched_kernel(a, b, c, B: tl.constexpr, N: tl.constexpr):
 
 @kernel
 def batched_product():
-    a, b, c = normal(4, 16, 16), normal(4, 16, 16, seed=1), torch.empty(4, 16, 16)
+    a = normal(4, 16, 16)
+    b = normal(4, 16, 16, seed=1)
+    c = torch.empty(4, 16, 16)
     batched_kernel[(1,)](a, b, c, B=4, N=16)
     return [(c, f8(a) @ f8(b))]
 
@@ -174,7 +182,8 @@ def histogram_atomic_kernel(x, bins, n, BLOCK: tl.constexpr):
 
 @kernel
 def histogram_by_atomics():
-    x, bins = whole(50, 1000), torch.zeros(50, dtype=torch.int32)
+    x = whole(50, 1000)
+    bins = torch.zeros(50, dtype=torch.int32)
     histogram_atomic_kernel[(8,)](x, bins, 1000, BLOCK=128)
     return [(bins, np.bincount(x.numpy(), minlength=50))]
 
@@ -187,7 +196,8 @@ def histogram_kernel(x, bins, BLOCK: tl.constexpr, BINS: tl.constexpr):
 
 @kernel
 def histogram_of_a_tile():
-    x, bins = whole(64, 1024), torch.empty(64, dtype=torch.int32)
+    x = whole(64, 1024)
+    bins = torch.empty(64, dtype=torch.int32)
     histogram_kernel[(1,)](x, bins, BLOCK=1024, BINS=64)
     return [(bins, np.bincount(x.numpy(), minlength=64))]
 
@@ -223,9 +233,12 @@ def recurrence_kernel(a, b, h, T: tl.constexpr, C: tl.constexpr):
 
 @kernel
 def linear_recurrence():
-    a, b, h = normal(64, 16).sigmoid(), normal(64, 16, seed=1), torch.empty(64, 16)
+    a = normal(64, 16).sigmoid()
+    b = normal(64, 16, seed=1)
+    h = torch.empty(64, 16)
     recurrence_kernel[(1,)](a, b, h, T=64, C=16)
-    state, states = np.zeros(16), []
+    state = np.zeros(16)
+    states = []
     for t in range(64):
         state = f8(a)[t] * state + f8(b)[t]
         states.append(state)
@@ -287,7 +300,9 @@ def welford_kernel(x, mean, var, cols, BLOCK: tl.constexpr):
 
 @kernel
 def welford():
-    x, mean, var = normal(5, 333) + 3, torch.empty(5), torch.empty(5)
+    x = normal(5, 333) + 3
+    mean = torch.empty(5)
+    var = torch.empty(5)
     welford_kernel[(5,)](x, mean, var, 333, BLOCK=512)
     return [(mean, f8(x).mean(1)), (var, f8(x).var(1))]
 
@@ -308,7 +323,8 @@ def logsumexp_kernel(x, y, cols, BLOCK: tl.constexpr):
 
 @kernel
 def long_logsumexp():
-    x, y = normal(4, 1000) * 5, torch.empty(4)
+    x = normal(4, 1000) * 5
+    y = torch.empty(4)
     logsumexp_kernel[(4,)](x, y, 1000, BLOCK=128)
     v = f8(x)
     return [(y, np.log(np.exp(v - v.max(1, keepdims=True)).sum(1)) + v.max(1))]
@@ -328,7 +344,8 @@ def ragged_kernel(x, starts, y, D: tl.constexpr, BLOCK: tl.constexpr):
 @kernel
 def ragged_means():
     starts = torch.tensor([0, 5, 5, 40, 41, 100], dtype=torch.int32)
-    x, y = normal(100, 32), torch.empty(5, 32)
+    x = normal(100, 32)
+    y = torch.empty(5, 32)
     ragged_kernel[(5,)](x, starts, y, D=32, BLOCK=16)
     v = f8(x)
     return [(y, np.stack([v[a:b].sum(0) / max(b - a, 1) for a, b in zip(starts.tolist(), starts.tolist()[1:])]))]
@@ -365,7 +382,8 @@ def descriptor_kernel(source, target, BM: tl.constexpr, BN: tl.constexpr):
 
 @kernel
 def descriptors_of_the_host():
-    x, y = normal(50, 72), torch.empty(72, 50)
+    x = normal(50, 72)
+    y = torch.empty(72, 50)
     y = torch.empty(72, 52)[:, :50]  # rows of a multiple of 16 bytes
     source = TensorDescriptor(x, [50, 72], [72, 1], [16, 32])
     target = TensorDescriptor(y, [72, 50], [52, 1], [32, 16])
@@ -407,7 +425,9 @@ def newton_kernel(x, y, steps, n, BLOCK: tl.constexpr):
 
 @kernel
 def while_loop():
-    x, y, steps = normal(200).abs() + 0.1, torch.empty(200), torch.empty(4, dtype=torch.int32)
+    x = normal(200).abs() + 0.1
+    y = torch.empty(200)
+    steps = torch.empty(4, dtype=torch.int32)
     newton_kernel[(4,)](x, y, steps, 200, BLOCK=64)
     return [(y, np.sqrt(f8(x))), ((steps > 2) & (steps < 20), np.ones(4))]
 
@@ -421,7 +441,9 @@ def embedding_kernel(ids, table, y, D, BLOCK: tl.constexpr):
 
 @kernel
 def gathered_rows():
-    ids, table, y = whole(30, 20, dtype=torch.int64), normal(30, 50), torch.empty(20, 50)
+    ids = whole(30, 20, dtype=torch.int64)
+    table = normal(30, 50)
+    y = torch.empty(20, 50)
     embedding_kernel[(20,)](ids, table, y, 50, BLOCK=64)
     return [(y, f8(table)[ids.numpy()])]
 
@@ -436,7 +458,9 @@ def gather_kernel(x, index, y, ROWS: tl.constexpr, COLS: tl.constexpr, OUT: tl.c
 
 @kernel
 def gather_in_a_tile():
-    x, index, y = normal(16, 64), whole(64, 16, 32), torch.empty(16, 32)
+    x = normal(16, 64)
+    index = whole(64, 16, 32)
+    y = torch.empty(16, 32)
     gather_kernel[(1,)](x, index, y, ROWS=16, COLS=64, OUT=32)
     return [(y, np.take_along_axis(f8(x), index.numpy().astype("i8"), 1))]
 
@@ -451,7 +475,9 @@ def dropout_kernel(x, y, n, p, seed, BLOCK: tl.constexpr):
 
 @kernel
 def dropout():
-    x, y, again = normal(4000), torch.empty(4000), torch.empty(4000)
+    x = normal(4000)
+    y = torch.empty(4000)
+    again = torch.empty(4000)
     dropout_kernel[(8,)](x, y, 4000, 0.25, 123, BLOCK=512)
     dropout_kernel[(16,)](x, again, 4000, 0.25, 123, BLOCK=256)
     share = (y == 0).float().mean().reshape(1)
@@ -472,7 +498,10 @@ def adam_kernel(p, g, m, v, n, lr, BLOCK: tl.constexpr):
 
 @kernel
 def optimizer_in_place():
-    p, g, m, v = normal(70), normal(70, seed=1), normal(70, seed=2), normal(70, seed=3).abs()
+    p = normal(70)
+    g = normal(70, seed=1)
+    m = normal(70, seed=2)
+    v = normal(70, seed=3).abs()
     second = 0.99 * f8(v) + 0.01 * f8(g) ** 2
     first = 0.9 * f8(m) + 0.1 * f8(g)
     expected = f8(p) - 0.01 * first / (np.sqrt(second) + 1e-6)
@@ -492,7 +521,9 @@ def complex_kernel(a, b, c, n, BLOCK: tl.constexpr):
 
 @kernel
 def complex_numbers():
-    a, b, c = normal(100, 2), normal(100, 2, seed=1), torch.empty(100, 2)
+    a = normal(100, 2)
+    b = normal(100, 2, seed=1)
+    c = torch.empty(100, 2)
     complex_kernel[(2,)](a, b, c, 100, BLOCK=64)
     z = f8(a).view("c16") * f8(b).view("c16")
     return [(c, z.view("f8"))]
@@ -510,7 +541,8 @@ def special_kernel(x, y, n, BLOCK: tl.constexpr):
 
 @kernel
 def functions_of_libdevice():
-    x, y = normal(150), torch.empty(4, 150)
+    x = normal(150)
+    y = torch.empty(4, 150)
     special_kernel[(2,)](x, y, 150, BLOCK=128)
     v = f8(x)
     erf = torch.erf(torch.from_numpy(v) / 2**0.5).numpy()
@@ -527,7 +559,8 @@ def assembly_kernel(x, y, BLOCK: tl.constexpr):
 
 @kernel
 def inline_assembly():
-    x, y = whole(1 << 30, 128), torch.empty(128, dtype=torch.int32)
+    x = whole(1 << 30, 128)
+    y = torch.empty(128, dtype=torch.int32)
     assembly_kernel[(1,)](x, y, BLOCK=128)
     reverse = [int(f"{v:032b}"[::-1], 2) for v in x.tolist()]
     return [(y, np.array(reverse, "u4").view("i4"))]
@@ -542,7 +575,8 @@ def double_kernel(x, y, n, BLOCK: tl.constexpr):
 
 @kernel
 def doubles():
-    x, y = normal(100).double().abs(), torch.empty(100, dtype=torch.float64)
+    x = normal(100).double().abs()
+    y = torch.empty(100, dtype=torch.float64)
     double_kernel[(2,)](x, y, 100, BLOCK=64)
     return [(y, np.sqrt(x.numpy()) / (1 + x.numpy()))]
 
@@ -562,7 +596,8 @@ def extremes_kernel(x, out, n, BLOCK: tl.constexpr):
 
 @kernel
 def atomics_of_all_kinds():
-    x, out = whole(10000, 500), torch.tensor([0, 1 << 30, 0, 0], dtype=torch.int32)
+    x = whole(10000, 500)
+    out = torch.tensor([0, 1 << 30, 0, 0], dtype=torch.int32)
     extremes_kernel[(4,)](x, out, 500, BLOCK=128)
     v = x.numpy()
     return [(out, np.array([v.max(), v.min(), np.bitwise_xor.reduce(v), v.sum()]))]
@@ -581,7 +616,9 @@ def lock_kernel(x, total, lock, BLOCK: tl.constexpr):
 
 @kernel
 def sums_under_a_lock():
-    x, total, lock = whole(100, 4, 128), torch.zeros(128, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    x = whole(100, 4, 128)
+    total = torch.zeros(128, dtype=torch.int32)
+    lock = torch.zeros(1, dtype=torch.int32)
     lock_kernel[(4,)](x, total, lock, BLOCK=128)
     return [(total, x.numpy().sum(0))]
 
@@ -596,7 +633,8 @@ def ticket_kernel(x, parts, ticket, out, PROGRAMS: tl.constexpr, BLOCK: tl.const
 
 @kernel
 def last_program_joins():
-    x, parts = whole(100, 8, 128), torch.empty(8, dtype=torch.int32)
+    x = whole(100, 8, 128)
+    parts = torch.empty(8, dtype=torch.int32)
     ticket, out = torch.zeros(1, dtype=torch.int32), torch.empty(1, dtype=torch.int32)
     ticket_kernel[(8,)](x, parts, ticket, out, PROGRAMS=8, BLOCK=128)
     return [(out, x.numpy().sum().reshape(1))]
@@ -612,7 +650,8 @@ def jacobi_kernel(a, b, n, BLOCK: tl.constexpr):
 
 @kernel
 def launches_in_turn():
-    a, b = normal(150), torch.empty(150)
+    a = normal(150)
+    b = torch.empty(150)
     v = f8(a)
     for _ in range(4):
         jacobi_kernel[(3,)](a, b, 150, BLOCK=64)
@@ -639,7 +678,8 @@ def tuned_kernel(x, total, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
 def autotuned():
     pairs = []
     for n in (512, 500):
-        x, total = whole(100, n), torch.zeros(1, dtype=torch.int32)
+        x = whole(100, n)
+        total = torch.zeros(1, dtype=torch.int32)
         tuned_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, total, n)
         pairs.append((total, x.numpy().sum().reshape(1)))
     return pairs

@@ -69,7 +69,10 @@ def broken(value, wrong=FEW):
 
 class Checks:
     def __init__(self, validate):
-        self.validate, self.count, self.codes, self.failed = validate, 0, collections.Counter(), 0
+        self.validate = validate
+        self.count = 0
+        self.codes = collections.Counter()
+        self.failed = 0
 
     def works(self, *arguments):
         """What is right works, or a refusal of what is wrong would say nothing."""
@@ -106,10 +109,19 @@ def write(path, text):
 def records(checks, run_of):
     """Files of records: `report` reads every field, `compare` what it needs."""
     lines = [json.loads(line) for line in run_of("--op", "softmax", "--kernel", "naive", "--dtype", "f16", "--suite", "sanitize")]
-    times = {"record": "bench", "op": "softmax", "kernel": "naive", "dtype": "f16", "shape": "rows=1",
-             "time_us": {"median": 5, "p5": 4, "p95": 6, "min": 3, "max": 7, "samples": 9}, "flops": 1,
-             "bytes": {"formula": 1, "unfused_formula": 1}, "copy_rate_bytes_per_s": 1, "share_of_copy": 0.5,
-             "margin_after_timing": 0.3}
+    times = {
+        "record": "bench",
+        "op": "softmax",
+        "kernel": "naive",
+        "dtype": "f16",
+        "shape": "rows=1",
+        "time_us": {"median": 5, "p5": 4, "p95": 6, "min": 3, "max": 7, "samples": 9},
+        "flops": 1,
+        "bytes": {"formula": 1, "unfused_formula": 1},
+        "copy_rate_bytes_per_s": 1,
+        "share_of_copy": 0.5,
+        "margin_after_timing": 0.3,
+    }
     kinds = {line["record"]: line for line in lines} | {"bench": times}
     whole = [json.dumps(kinds[kind]) for kind in ("run", "case", "bench", "end")]
     good = write("good.jsonl", "\n".join(whole) + "\n")
@@ -117,7 +129,7 @@ def records(checks, run_of):
     checks.works("compare", "--partial", good, good)
     for at, kind in enumerate(("run", "case", "bench", "end")):
         for text in broken(kinds[kind], WRONG if kind == "case" else FEW):
-            path = write("bad.jsonl", "\n".join([*whole[:at], text, *whole[at + 1:]]) + "\n")
+            path = write("bad.jsonl", "\n".join([*whole[:at], text, *whole[at + 1 :]]) + "\n")
             if kind == "case":
                 checks.run(text, "report", "--partial", path, "-o", "page.md")
             else:
@@ -128,8 +140,11 @@ def datasets(checks, source):
     """Datasets, a launch file and a model's configuration, which decide what is run."""
     shutil.copytree(os.path.join(source, "datasets"), "data")
     listed = ("list", "cases", "--op", "softmax", "--suite", "full", "--datasets", "data")
-    for name, command in (("models/gpt2-124m.json", listed), ("edges/softmax.json", listed),
-                          ("bench/softmax.json", ("bench", "--memory", "--op", "softmax", "--datasets", "data"))):
+    for name, command in (
+        ("models/gpt2-124m.json", listed),
+        ("edges/softmax.json", listed),
+        ("bench/softmax.json", ("bench", "--memory", "--op", "softmax", "--datasets", "data")),
+    ):
         path = os.path.join("data", name)
         with open(path, encoding="utf-8") as file:
             good = file.read()
@@ -140,8 +155,17 @@ def datasets(checks, source):
         write(path, good)
     with open(os.path.join(source, "examples/ptx/softmax.json"), encoding="utf-8") as file:
         launch = json.load(file)
-    command = ("replay", "--backend", "simt", "--no-shrink", "--ptx", os.path.join(source, "examples/ptx/softmax.ptx"), "--launch",
-               "launch.json", "softmax/warp_per_row f32 rows=2 cols=3")
+    command = (
+        "replay",
+        "--backend",
+        "simt",
+        "--no-shrink",
+        "--ptx",
+        os.path.join(source, "examples/ptx/softmax.ptx"),
+        "--launch",
+        "launch.json",
+        "softmax/warp_per_row f32 rows=2 cols=3",
+    )
     write("launch.json", json.dumps(launch))
     checks.works(*command)
     for text in broken(launch):
@@ -168,7 +192,8 @@ def tensors(checks):
     with open("in.safetensors", "rb") as file:
         good = file.read()
     size = struct.unpack("<Q", good[:8])[0]
-    header, body = json.loads(good[8:8 + size]), good[8 + size:]
+    header = json.loads(good[8 : 8 + size])
+    body = good[8 + size :]
     for text in broken(header):
         raw = text.encode("utf-8", "surrogatepass")
         write("bad.safetensors", struct.pack("<Q", len(raw)) + raw + body)
@@ -182,16 +207,44 @@ def repro_lines(checks):
     parts = ["softmax/naive", "f32", "rows=2", "cols=3", "fill=normal", "layout=padded", "seed=5"]
     replay = ("replay", "--backend", "simt", "--no-shrink")
     checks.works(*replay, " ".join(parts))
-    wrong = ["", "=", "x", "rows=", "=3", "rows=-1", "rows=1e9", "rows=99999999999999999999", "rows=0x10", "rows=2.5", "rows=nan",
-             "cols=9223372036854775807", "fill=", "fill=\u001b[2J", "fill=nothing", "layout=x", "seed=-1", "seed=18446744073709551616",
-             "softmax/", "/naive", "softmax/naive/naive", "softmax\u0000", "f64", "f16,f32", "mask=causal", "\u00e9" * 300, "a=b=c",
-             "--backend", "%s%n", "rows=1 rows=2"]
+    wrong = [
+        "",
+        "=",
+        "x",
+        "rows=",
+        "=3",
+        "rows=-1",
+        "rows=1e9",
+        "rows=99999999999999999999",
+        "rows=0x10",
+        "rows=2.5",
+        "rows=nan",
+        "cols=9223372036854775807",
+        "fill=",
+        "fill=\u001b[2J",
+        "fill=nothing",
+        "layout=x",
+        "seed=-1",
+        "seed=18446744073709551616",
+        "softmax/",
+        "/naive",
+        "softmax/naive/naive",
+        "softmax\u0000",
+        "f64",
+        "f16,f32",
+        "mask=causal",
+        "\u00e9" * 300,
+        "a=b=c",
+        "--backend",
+        "%s%n",
+        "rows=1 rows=2",
+    ]
     for at in range(len(parts)):
         for by in wrong:
-            line = " ".join([*parts[:at], by, *parts[at + 1:]])
+            line = " ".join([*parts[:at], by, *parts[at + 1 :]])
             if "\u0000" not in line:
                 checks.run(line, *replay, line)
-        checks.run(f"without {parts[at]}", *replay, " ".join(parts[:at] + parts[at + 1:]))
+        checks.run(f"without {parts[at]}", *replay, " ".join(parts[:at] + parts[at + 1 :]))
 
 
 def main():
@@ -199,8 +252,11 @@ def main():
     checks = Checks(validate)
 
     def run_of(*arguments):
-        subprocess.run([validate, "run", "--backend", "simt", "--quiet", "--json", "run.jsonl", *arguments], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [validate, "run", "--backend", "simt", "--quiet", "--json", "run.jsonl", *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         with open("run.jsonl", encoding="utf-8") as file:
             return file.readlines()
 

@@ -30,7 +30,9 @@ def prepare(checks):
         checks.works([*run, "--shard", f"{shard}/2", "--json", f"shard{shard}.jsonl"])
     checks.works(["ledger", "old.tsv.gz", "--sound", "records.jsonl"])
     shutil.copy("records.jsonl", "accepted.jsonl")
-    shutil.copytree(os.path.join(checks.source, "datasets"), "data", ignore=shutil.ignore_patterns("ptx", "checkpoints", "captured"))
+    shutil.copytree(
+        os.path.join(checks.source, "datasets"), "data", ignore=shutil.ignore_patterns("ptx", "checkpoints", "captured")
+    )
     shutil.copytree(os.path.join(checks.source, "datasets/checkpoints/bytes"), "checkpoint")
     shutil.copy("checkpoint/config.json", "config.json")
     shutil.copy("checkpoint/model.safetensors", "weights.safetensors")
@@ -61,7 +63,7 @@ def placed(number, right, command, content):
     """The name of the wrong file, the command that reads it, and what writes it: in the place of the right one if the command
     has no place for a name."""
     if "@" in command:
-        end = right[right.index("."):]
+        end = right[right.index(".") :]
         name = f"wrong{number}{end}"
         return name, [name if word == "@" else word for word in command], lambda: write(name, content)
     good.setdefault(right, open(right, "rb").read())
@@ -75,10 +77,16 @@ def restore(right):
 def wrong(kind, right):
     with open(right, "rb") as file:
         raw = file.read()
-    yield from {"npz": npz, "npz-attributes": npz_attributes, "safetensors": safetensors, "records": records, "ledger": ledger, "ptx": ptx}.get(
-        kind.split()[0], lambda raw: of_json(raw, "closed" in kind))(raw)
+    yield from {
+        "npz": npz,
+        "npz-attributes": npz_attributes,
+        "safetensors": safetensors,
+        "records": records,
+        "ledger": ledger,
+        "ptx": ptx,
+    }.get(kind.split()[0], lambda raw: of_json(raw, "closed" in kind))(raw)
     yield "empty", b""
-    yield "cut off", raw[:len(raw) * 2 // 3]
+    yield "cut off", raw[: len(raw) * 2 // 3]
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------------
@@ -105,8 +113,11 @@ def sampled(all_places):
 
 
 def of_json(raw, closed):
-    value, text = json.loads(raw), raw.decode()
-    for path in sampled([p for p in places(value) if not (p[0] == "weight_map" and len(p) > 1 and p[1] != next(iter(value["weight_map"])))]):
+    value = json.loads(raw)
+    text = raw.decode()
+    for path in sampled(
+        [p for p in places(value) if not (p[0] == "weight_map" and len(p) > 1 and p[1] != next(iter(value["weight_map"])))]
+    ):
         for by in others(at(value, path)):
             yield f"{path} is {by!r}", json.dumps(replaced(value, path, by))
     if closed:
@@ -133,7 +144,7 @@ def records(raw):
     for kind, number in kinds.items():
         for path in sampled(list(places(lines[number]))):
             for by in others(at(lines[number], path))[:2]:
-                changed = [*lines[:number], replaced(lines[number], path, by), *lines[number + 1:]]
+                changed = [*lines[:number], replaced(lines[number], path, by), *lines[number + 1 :]]
                 yield f"{kind}: {path} is {by!r}", "".join(json.dumps(line) + "\n" for line in changed)
     for path in (("record",), ("schema",), ("commit",)):
         yield f"without {path}", "".join(json.dumps(line) + "\n" for line in [without(lines[0], path), *lines[1:]])
@@ -152,13 +163,13 @@ def ledger(raw):
     yield "another first line", "x\n" + "\n".join(lines[1:])
     for number, line in enumerate(lines[:-1]):
         if number:
-            yield f"line {number} has a field less", "\n".join([*lines[:number], line.rsplit("\t", 1)[0], *lines[number + 1:]])
-            yield f"line {number} has a field more", "\n".join([*lines[:number], line + "\tx", *lines[number + 1:]])
-            yield f"line {number} has another word", "\n".join([*lines[:number], "x" + line, *lines[number + 1:]])
+            yield f"line {number} has a field less", "\n".join([*lines[:number], line.rsplit("\t", 1)[0], *lines[number + 1 :]])
+            yield f"line {number} has a field more", "\n".join([*lines[:number], line + "\tx", *lines[number + 1 :]])
+            yield f"line {number} has another word", "\n".join([*lines[:number], "x" + line, *lines[number + 1 :]])
     last = lines[-2].split("\t")
     for number, what in enumerate(("kind", "set", "verdict", "tiers", "err/bound", "case")):
-        for by in ([""] if what in ("set", "case") else ["", "x", "-1"]):
-            yield f"{what} {by!r}", "\n".join([*lines[:-2], "\t".join([*last[:number], by, *last[number + 1:]]), ""])
+        for by in [""] if what in ("set", "case") else ["", "x", "-1"]:
+            yield f"{what} {by!r}", "\n".join([*lines[:-2], "\t".join([*last[:number], by, *last[number + 1 :]]), ""])
     for number in [n for n, line in enumerate(lines) if line.startswith(("judge", "kernel"))][:2]:
         yield f"line {number} twice", "\n".join([*lines[:number], lines[number], *lines[number:]])
     yield "more behind it", text + "x\n"
@@ -194,19 +205,48 @@ def zipped(members, how=zipfile.ZIP_STORED):
 def npz(raw):
     with zipfile.ZipFile(io.BytesIO(raw)) as file:
         members = {name: file.read(name) for name in file.namelist()}
-    data, rest = members["x.npy"][-24:], [(name, content) for name, content in members.items() if name != "x.npy"]
+    data = members["x.npy"][-24:]
+    rest = [(name, content) for name, content in members.items() if name != "x.npy"]
 
     def of(content, *more):
         return zipped([("x.npy", content), *rest, *more])
 
     values = struct.unpack("<6f", data)
     for code, descr in (("f", ">f4"), ("d", ">f8"), ("e", ">f2"), ("i", ">i4")):
-        yield f"big-endian {descr}", of(npy(descr, (2, 3), struct.pack(f">6{code}", *[int(v) if code == "i" else v for v in values])))
-    yield "big-endian text", zipped([("x.npy", npy("<f4", (2, 3), data)), ("op.npy", npy(">U7", (), "softmax".encode("utf-32-be")))])
-    for descr, size in (("<f8", 8), ("<i4", 4), ("<i8", 8), ("<c8", 8), ("|b1", 1), ("|S4", 4), ("<U1", 4), ("|O", 8), ("<f16", 16), ("<q4", 4),
-                        ("f4", 4), ("", 4)):
+        yield f"big-endian {descr}", of(
+            npy(descr, (2, 3), struct.pack(f">6{code}", *[int(v) if code == "i" else v for v in values]))
+        )
+    yield "big-endian text", zipped(
+        [("x.npy", npy("<f4", (2, 3), data)), ("op.npy", npy(">U7", (), "softmax".encode("utf-32-be")))]
+    )
+    for descr, size in (
+        ("<f8", 8),
+        ("<i4", 4),
+        ("<i8", 8),
+        ("<c8", 8),
+        ("|b1", 1),
+        ("|S4", 4),
+        ("<U1", 4),
+        ("|O", 8),
+        ("<f16", 16),
+        ("<q4", 4),
+        ("f4", 4),
+        ("", 4),
+    ):
         yield f"dtype {descr}", of(npy(descr, (2, 3), bytes(6 * size)))
-    for shape in ("(3, 2, 1)", "(6,)", "()", "(2, -3)", "(2, 3.0)", "(2, x)", "(2, 4)", "(9223372036854775807, 2)", "(2, 0)", "2", "[2, 3]"):
+    for shape in (
+        "(3, 2, 1)",
+        "(6,)",
+        "()",
+        "(2, -3)",
+        "(2, 3.0)",
+        "(2, x)",
+        "(2, 4)",
+        "(9223372036854775807, 2)",
+        "(2, 0)",
+        "2",
+        "[2, 3]",
+    ):
         yield f"shape {shape}", of(npy("<f4", shape, data))
     yield "rows and columns changed", zipped([("x.npy", npy("<f4", (3, 2), data)), *rest])
     yield "no tensor", zipped(rest)
@@ -227,15 +267,40 @@ def npz(raw):
 def npz_attributes(raw):
     """An attribute as a member, in each form in which it is wrong."""
     with zipfile.ZipFile(io.BytesIO(raw)) as file:
-        members = [(name, file.read(name)) for name in file.namelist()] + [("op.npy", npy("<U7", (), "rmsnorm".encode("utf-32-le")))]
-    forms = [(f"{descr} {value}", descr, (), struct.pack(code, value)) for descr, code, value in (
-        ("<f4", "<f", float("inf")), ("<f4", "<f", float("nan")), ("<f4", "<f", -1), ("<f8", "<d", 1e-300), ("<f8", "<d", 1e39),
-        ("<f8", "<d", -1e-50), ("<f8", "<d", float("-inf")), ("<i8", "<q", -1), ("<u2", "<H", 1), ("|b1", "<B", 1), (">f4", ">f", 1), (">f8", ">d", 1),
-        (">i4", ">i", 1), ("<i4", "<i", -2**31))]
-    forms += [("two of them", "<f4", (2,), bytes(8)), ("none of them", "<f4", (0,), b""), ("a complex number", "<c8", (), bytes(8)),
-              ("a long double", "<f16", (), bytes(16)), ("an object", "|O", (), bytes(8)), ("an empty text", "<U1", (), bytes(4)),
-              ("a text", "<U4", (), "tiny".encode("utf-32-le")), ("a text with more", "<U2", (), "1x".encode("utf-32-le")),
-              ("nan, a text", "<U3", (), "nan".encode("utf-32-le")), ("bytes that are no ASCII", "|S2", (), b"\xff\xfe")]
+        members = [(name, file.read(name)) for name in file.namelist()] + [
+            ("op.npy", npy("<U7", (), "rmsnorm".encode("utf-32-le")))
+        ]
+    forms = [
+        (f"{descr} {value}", descr, (), struct.pack(code, value))
+        for descr, code, value in (
+            ("<f4", "<f", float("inf")),
+            ("<f4", "<f", float("nan")),
+            ("<f4", "<f", -1),
+            ("<f8", "<d", 1e-300),
+            ("<f8", "<d", 1e39),
+            ("<f8", "<d", -1e-50),
+            ("<f8", "<d", float("-inf")),
+            ("<i8", "<q", -1),
+            ("<u2", "<H", 1),
+            ("|b1", "<B", 1),
+            (">f4", ">f", 1),
+            (">f8", ">d", 1),
+            (">i4", ">i", 1),
+            ("<i4", "<i", -(2**31)),
+        )
+    ]
+    forms += [
+        ("two of them", "<f4", (2,), bytes(8)),
+        ("none of them", "<f4", (0,), b""),
+        ("a complex number", "<c8", (), bytes(8)),
+        ("a long double", "<f16", (), bytes(16)),
+        ("an object", "|O", (), bytes(8)),
+        ("an empty text", "<U1", (), bytes(4)),
+        ("a text", "<U4", (), "tiny".encode("utf-32-le")),
+        ("a text with more", "<U2", (), "1x".encode("utf-32-le")),
+        ("nan, a text", "<U3", (), "nan".encode("utf-32-le")),
+        ("bytes that are no ASCII", "|S2", (), b"\xff\xfe"),
+    ]
     for what, descr, shape, data in forms:
         yield what, zipped([*members, ("epsilon.npy", npy(descr, shape, data))])
     one = npy("<f4", (), struct.pack("<f", 1))
@@ -246,7 +311,8 @@ def npz_attributes(raw):
 
 def safetensors(raw):
     size = struct.unpack("<Q", raw[:8])[0]
-    header, data = json.loads(raw[8:8 + size]), raw[8 + size:]
+    header = json.loads(raw[8 : 8 + size])
+    data = raw[8 + size :]
 
     def of(changed, elements=data):
         text = changed if isinstance(changed, bytes) else json.dumps(changed).encode()

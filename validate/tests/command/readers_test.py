@@ -29,7 +29,8 @@ class Page:
     """The tables of docs/readers.md, by the heading above them: a list of rows, each a list of cells."""
 
     def __init__(self, path):
-        self.tables, heading = collections.defaultdict(list), ""
+        self.tables = collections.defaultdict(list)
+        heading = ""
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
         for line in self.text.splitlines():
@@ -54,17 +55,25 @@ class Page:
     def flags(self):
         """Each (flag or word, subcommands, kind, right value or None, command with a place for the value)."""
         for flag, of, kind, right, command in self.rows("Flags and words", "flag"):
-            flag, right, own = self.word(flag), self.word(right), shlex.split(self.word(command))
+            flag = self.word(flag)
+            right = self.word(right)
+            own = shlex.split(self.word(command))
             subcommands = self.words(of)
             yield flag, subcommands, self.word(kind), None if right == "-" else right, own
 
 
 class Checks:
     def __init__(self, page, validate, trial, source):
-        self.page, self.validate, self.trial, self.source = page, validate, trial, source
-        self.failed, self.counts, self.kinds = 0, collections.Counter(), collections.Counter()
+        self.page = page
+        self.validate = validate
+        self.trial = trial
+        self.source = source
+        self.failed = 0
+        self.counts = collections.Counter()
+        self.kinds = collections.Counter()
         self.environment = dict(os.environ, ASSAY_DATASETS=os.path.join(source, "datasets"))
-        self.pool, self.waiting = concurrent.futures.ThreadPoolExecutor(2), []
+        self.pool = concurrent.futures.ThreadPoolExecutor(2)
+        self.waiting = []
 
     def fail(self, what, why):
         self.failed += 1
@@ -73,8 +82,13 @@ class Checks:
     def call(self, arguments, **variables):
         program = self.trial if arguments[0] == "selfcheck" else self.validate
         try:
-            return subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=HANGS,
-                                  env=self.environment | variables)
+            return subprocess.run(
+                [program, *arguments],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=HANGS,
+                env=self.environment | variables,
+            )
         except subprocess.TimeoutExpired:
             return None
 
@@ -163,11 +177,17 @@ def check_whole(checks):
     same(checks, "kind", set(wrongs.KINDS), described)
 
     variables, readers = set(), set()
-    reads = re.compile(r'\b(read_file|read_tensors|open_file)\(|ifstream\b|Json::parse\(|"/proc/|/proc/\{\}|'
-                       r"\b(npz_in\(std|add_npy\(const|value_text\(const)")
+    reads = re.compile(
+        r'\b(read_file|read_tensors|open_file)\(|ifstream\b|Json::parse\(|"/proc/|/proc/\{\}|'
+        r"\b(npz_in\(std|add_npy\(const|value_text\(const)"
+    )
     for path, text in sources(checks.source):
         variables |= set(re.findall(r'getenv\("(\w+)"\)', text)) | set(re.findall(r'"(ASSAY_[A-Z_0-9]+)"', text))
-        if reads.search(text) and not path.startswith("validate/base/input") and not path.endswith(("unique_keys.hpp", "tensor_file.hpp", "formats.hpp")):
+        if (
+            reads.search(text)
+            and not path.startswith("validate/base/input")
+            and not path.endswith(("unique_keys.hpp", "tensor_file.hpp", "formats.hpp"))
+        ):
             readers.add(path)
     on_page = {page.word(row[0]) for row in page.rows("Environment", "variable")}
     same(checks, "variable", variables, on_page)
@@ -200,16 +220,17 @@ def command_of(page, flag, subcommand, own, value):
     base = list(own or page.commands[subcommand])
     if not own and flag in base:  # the row's value takes the place of the command's
         at = base.index(flag)
-        del base[at:at + 2]
+        del base[at : at + 2]
     base[0] = subcommand
     if "@" in base:
         at = base.index("@")
-        return base[:at] + ([] if value is None else [value]) + base[at + 1:]
+        return base[:at] + ([] if value is None else [value]) + base[at + 1 :]
     return base + ([] if value is None else [flag, value])
 
 
 def flags(checks):
-    page, group = checks.page, "flags and words"
+    page = checks.page
+    group = "flags and words"
     for flag, of, kind, right, own in page.flags():
         of = [s for s in of if s != "selfcheck" or checks.trial]
         for subcommand in of if right else []:
@@ -235,7 +256,7 @@ def doctored(own):
     kept = []
     for flag in ("--ptx", "--launch", "--cu", "--plugin"):
         if flag in own:
-            kept += own[own.index(flag):own.index(flag) + 2]
+            kept += own[own.index(flag) : own.index(flag) + 2]
     return kept
 
 
@@ -246,9 +267,13 @@ def placed(own, subcommand):
 
 
 def attributes(checks):
-    page, group = checks.page, "tensors and attributes"
-    on_page = {(op, page.word(name)): (page.word(kind), page.word(right))
-               for name, of, kind, right in page.rows("Attributes", "attribute") for op in page.words(of)}
+    page = checks.page
+    group = "tensors and attributes"
+    on_page = {
+        (op, page.word(name)): (page.word(kind), page.word(right))
+        for name, of, kind, right in page.rows("Attributes", "attribute")
+        for op in page.words(of)
+    }
     there = set()
     for op, line, choices in attributes_of(checks):
         for name, words in choices.items():
@@ -285,12 +310,16 @@ def of_files(checks):
         if len(row) != 5:
             continue
         about, kind, right, command, _ = row
-        kind, right, command = page.word(kind), page.word(right), shlex.split(page.word(command))
+        kind = page.word(kind)
+        right = page.word(right)
+        command = shlex.split(page.word(command))
         checks.works([right if word == "@" else word for word in command])
         group = "tensors and attributes" if kind in ("npz", "npz-attributes", "safetensors") else "files"
         for number, (what, content) in enumerate(files.wrong(kind, right)):
             name, arguments, prepare = files.placed(number, right, command, content)
-            checks.refused(group, kind, [name, *re.findall(r"\bout\.npz", " ".join(command))], arguments, (f"{about}: {what}", prepare))
+            checks.refused(
+                group, kind, [name, *re.findall(r"\bout\.npz", " ".join(command))], arguments, (f"{about}: {what}", prepare)
+            )
             if "@" not in command:
                 checks.finish()  # the file has its place in a folder that all share
         if "@" not in command:
@@ -303,12 +332,19 @@ def names(checks):
     run = ["run", "--backend", "simt", "--op", "softmax", "--kernel", "naive", "--dtype", "f32", "--suite", "sanitize"]
     for name in ("records.jsonl", "old.tsv.gz", "in.npz", "out.npz"):
         shutil.copy(name, evil + name)
-    for command in ([*run, "--same-as", f"{evil}records.jsonl"], ["replay", "--from", f"{evil}records.jsonl"],
-                    ["report", f"{evil}records.jsonl", "-o", f"{evil}page.md"], ["compare", "records.jsonl", f"{evil}records.jsonl"],
-                    ["compare", "--calibrate", f"{evil}records.jsonl"], ["ledger", f"{evil}new.tsv.gz", "--sound", f"{evil}records.jsonl"],
-                    ["ledger-diff", f"{evil}old.tsv.gz", f"{evil}old.tsv.gz"], ["judge", f"{evil}in.npz", f"{evil}out.npz"],
-                    ["golden", "--inputs", f"{evil}in.npz", "-o", f"{evil}written.npz"], [*run, "--json", f"{evil}x.jsonl"],
-                    ["inputs", "softmax f32 rows=2 cols=3", "-o", f"{evil}written.npz"]):
+    for command in (
+        [*run, "--same-as", f"{evil}records.jsonl"],
+        ["replay", "--from", f"{evil}records.jsonl"],
+        ["report", f"{evil}records.jsonl", "-o", f"{evil}page.md"],
+        ["compare", "records.jsonl", f"{evil}records.jsonl"],
+        ["compare", "--calibrate", f"{evil}records.jsonl"],
+        ["ledger", f"{evil}new.tsv.gz", "--sound", f"{evil}records.jsonl"],
+        ["ledger-diff", f"{evil}old.tsv.gz", f"{evil}old.tsv.gz"],
+        ["judge", f"{evil}in.npz", f"{evil}out.npz"],
+        ["golden", "--inputs", f"{evil}in.npz", "-o", f"{evil}written.npz"],
+        [*run, "--json", f"{evil}x.jsonl"],
+        ["inputs", "softmax f32 rows=2 cols=3", "-o", f"{evil}written.npz"],
+    ):
         said = checks.call(command)
         text = (said.stdout + said.stderr).decode(errors="replace") if said else "it hangs"
         if not said or said.returncode not in (0, 2, 3) or re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text):
@@ -334,8 +370,20 @@ def main():
         os.chdir(source)
     total = sum(checks.counts.values())
     print(f"{total} wrong inputs: " + ", ".join(f"{n} of {group}" for group, n in sorted(checks.counts.items())))
-    print("by kind: " + ", ".join(f"{kind} {n}" for kind, n in sorted(collections.Counter(
-        {k: sum(n for kind, n in checks.kinds.items() if kind.split()[0] == k) for k in {k.split()[0] for k in checks.kinds}}).items())))
+    print(
+        "by kind: "
+        + ", ".join(
+            f"{kind} {n}"
+            for kind, n in sorted(
+                collections.Counter(
+                    {
+                        k: sum(n for kind, n in checks.kinds.items() if kind.split()[0] == k)
+                        for k in {k.split()[0] for k in checks.kinds}
+                    }
+                ).items()
+            )
+        )
+    )
     print(f"{checks.failed} failed")
     few = [group for group, least in NUMBERS.items() if checks.counts[group] < least]
     return 1 if checks.failed or few or total < 400 else 0

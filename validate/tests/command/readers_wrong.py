@@ -2,7 +2,12 @@
 """Wrong values of each kind of docs/readers.md."""
 import os
 
-BYTES = [b"\xff\xfe", b"\x1b[2J\x07", "\u0663".encode(), "\u202e3".encode()]  # no UTF-8, a terminal's orders, another digit, marks
+BYTES = [
+    b"\xff\xfe",
+    b"\x1b[2J\x07",
+    "\u0663".encode(),
+    "\u202e3".encode(),
+]  # no UTF-8, a terminal's orders, another digit, marks
 NUMERIC = ["x", "nan", "inf", "-inf", "0x10", "+5", " 5", "5 ", "5x", "1e400", "5,", "5 5", "--5", "5;", "1_000", "1'000"]
 WHOLE = ["1.5", "1e3", "9223372036854775808", "18446744073709551616", "99999999999999999999999999"]
 NAMES = ["nothing", "NOTHING", "%s%n", "a b", "*", "\u00e9" * 300, "../nothing"]
@@ -34,28 +39,76 @@ def folder(*_):
 
 
 def line(*_):
-    return ["softmax", "softmax f32", "softmax f32 rows=1", "softmax f64 rows=1 cols=1", "softmax f32 rows=1 cols=0", "x f32 rows=1",
-            "softmax f32 rows=1 cols=1 rows=1", "softmax f32 rows=1 cols=1 x=1", "softmax f32 rows=1e3 cols=1",
-            "softmax f32 rows=-1 cols=1", "softmax f32 rows=1 cols=1 seed=-1", "softmax f32 rows=1 cols=1 fill=x",
-            "softmax f32 rows=1 cols=1 layout=x", "softmax f32 rows=1 cols=nan", "softmax f32 rows=1 cols=1x", "rmsnorm f32 rows=1 cols=1 "
-            "epsilon=1e-300", "rmsnorm f32 rows=1 cols=1 epsilon=1e39", "softmax f32 rows=1 cols=99999999999999999999",
-            b"softmax f32 rows=1 cols=\xff", b"softmax f32 rows=1 cols=1 fill=\x1b[2J"]
+    return [
+        "softmax",
+        "softmax f32",
+        "softmax f32 rows=1",
+        "softmax f64 rows=1 cols=1",
+        "softmax f32 rows=1 cols=0",
+        "x f32 rows=1",
+        "softmax f32 rows=1 cols=1 rows=1",
+        "softmax f32 rows=1 cols=1 x=1",
+        "softmax f32 rows=1e3 cols=1",
+        "softmax f32 rows=-1 cols=1",
+        "softmax f32 rows=1 cols=1 seed=-1",
+        "softmax f32 rows=1 cols=1 fill=x",
+        "softmax f32 rows=1 cols=1 layout=x",
+        "softmax f32 rows=1 cols=nan",
+        "softmax f32 rows=1 cols=1x",
+        "rmsnorm f32 rows=1 cols=1 " "epsilon=1e-300",
+        "rmsnorm f32 rows=1 cols=1 epsilon=1e39",
+        "softmax f32 rows=1 cols=99999999999999999999",
+        b"softmax f32 rows=1 cols=\xff",
+        b"softmax f32 rows=1 cols=1 fill=\x1b[2J",
+    ]
 
 
 def shape(*_):
-    return ["rows=2", "rows=2 cols", "rows=2 cols=0", "rows=2 cols=3 rows=2", "rows=2 cols=3 x=1", "rows=2 cols=x", "rows=2 cols=1e3",
-            "rows=-2 cols=3", "rows=2 cols=nan", "rows=2 cols=99999999999999999999", "rows=2 cols=3 seed=1 seed=2", b"rows=2 cols=\xff"]
+    return [
+        "rows=2",
+        "rows=2 cols",
+        "rows=2 cols=0",
+        "rows=2 cols=3 rows=2",
+        "rows=2 cols=3 x=1",
+        "rows=2 cols=x",
+        "rows=2 cols=1e3",
+        "rows=-2 cols=3",
+        "rows=2 cols=nan",
+        "rows=2 cols=99999999999999999999",
+        "rows=2 cols=3 seed=1 seed=2",
+        b"rows=2 cols=\xff",
+    ]
 
 
 def numerics(*_):
-    return [" ", "x", "accumulate", "accumulate=", "accumulate=f99", "chain=0", "chain=-1", "chain=nan", "chain=1+", "accumulate=f32 "
-            "accumulate=f32", "function_error=-1", "function_error=nan", "function_error=1e400", "mma_terms=1.5", "mma_terms=99999999999",
-            "rounds_weights=1", "factors=tf33", *BYTES[:2]]
+    return [
+        " ",
+        "x",
+        "accumulate",
+        "accumulate=",
+        "accumulate=f99",
+        "chain=0",
+        "chain=-1",
+        "chain=nan",
+        "chain=1+",
+        "accumulate=f32 " "accumulate=f32",
+        "function_error=-1",
+        "function_error=nan",
+        "function_error=1e400",
+        "mma_terms=1.5",
+        "mma_terms=99999999999",
+        "rounds_weights=1",
+        "factors=tf33",
+        *BYTES[:2],
+    ]
 
 
 def pair(key, *_):
-    values = ["", "nan", "inf", "1e39", "1e-300", "-1", "0x1", "1x", " 1"] if key == "epsilon" else ["", "rows", "rows,rows", "cols,rows,x",
-                                                                                                     "bhsd", "rows;cols"]
+    values = (
+        ["", "nan", "inf", "1e39", "1e-300", "-1", "0x1", "1x", " 1"]
+        if key == "epsilon"
+        else ["", "rows", "rows,rows", "cols,rows,x", "bhsd", "rows;cols"]
+    )
     return [key, "=", "nothing=1", *[f"{key}={value}" for value in values], key.encode() + b"=\xff", key.encode() + b"=\x1b[2J"]
 
 
@@ -92,12 +145,40 @@ KINDS = {
     "op": lambda: [*NAMES, "softmx", "SOFTMAX", "softmax,", "softmax ", "softmax/naive", *BYTES],
     "ops": lambda: [*NAMES, "softmx", "SOFTMAX", "softmax,,rope", "softmax,x", "softmax ", "softmax/naive", *BYTES],
     "kernels": lambda: [*NAMES, "nave", "naive,,naive", "naive,x", "softmax/", "/naive", "softmax/naive/naive", "naive ", *BYTES],
-    "steps": lambda: [*NAMES, "nave", "linear/", "/naive", "lineal/naive", "linear/naive@", "linear/naive@x", "linear/naive@-1",
-                      "linear/naive@99", "linear/naive@1x", *BYTES],
+    "steps": lambda: [
+        *NAMES,
+        "nave",
+        "linear/",
+        "/naive",
+        "lineal/naive",
+        "linear/naive@",
+        "linear/naive@x",
+        "linear/naive@-1",
+        "linear/naive@99",
+        "linear/naive@1x",
+        *BYTES,
+    ],
     "dtypes": lambda: ["f64", "F32", "i32", "half", "float32", "f32,,f16", "f32,x", "f32 ", "32", "nan", *BYTES],
     "glob": glob,
-    "shard": lambda: ["0/2", "3/2", "1/0", "-1/2", "1", "1/", "/2", "1/2/3", "1/2x", "x", "nan/2", "1.5/2", " 1/2", "1/ 2", "1/+2",
-                      "1/99999999999999999999", *BYTES],
+    "shard": lambda: [
+        "0/2",
+        "3/2",
+        "1/0",
+        "-1/2",
+        "1",
+        "1/",
+        "/2",
+        "1/2/3",
+        "1/2x",
+        "x",
+        "nan/2",
+        "1.5/2",
+        " 1/2",
+        "1/ 2",
+        "1/+2",
+        "1/99999999999999999999",
+        *BYTES,
+    ],
     "line": line,
     "shape": shape,
     "numerics": numerics,
@@ -140,6 +221,9 @@ def variable(kind):
     name, *bounds = kind.split()
     if name == "word":
         return ["x", bounds[0].upper() + "_", bounds[0] + " ", " " + bounds[0], "\u00e9", "\x1b[2J", os.fsdecode(b"\xff")]
-    return {"folder": ["nowhere", "records.jsonl", "empty", "\x1b[2J", os.fsdecode(b"\xff")],
-            "folders": ["nowhere", "data:nowhere", "records.jsonl", "data::data", os.fsdecode(b"\xff")],
-            "output": ["nowhere/file", "data", "\x1b[2J/x"], "text": []}[name]
+    return {
+        "folder": ["nowhere", "records.jsonl", "empty", "\x1b[2J", os.fsdecode(b"\xff")],
+        "folders": ["nowhere", "data:nowhere", "records.jsonl", "data::data", os.fsdecode(b"\xff")],
+        "output": ["nowhere/file", "data", "\x1b[2J/x"],
+        "text": [],
+    }[name]

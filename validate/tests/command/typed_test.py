@@ -9,8 +9,24 @@ import subprocess
 import sys
 
 # Extents that are powers of four where a fill is exact for those alone.
-EXTENTS = {"rows": 5, "cols": 64, "tokens": 6, "hidden": 64, "out": 24, "batch": 2, "seq_q": 7, "seq_k": 9, "heads": 4,
-           "kv_heads": 2, "head_dim": 16, "vocab": 64, "ffn": 32, "pages": 8, "page_size": 4, "max_pages": 3}
+EXTENTS = {
+    "rows": 5,
+    "cols": 64,
+    "tokens": 6,
+    "hidden": 64,
+    "out": 24,
+    "batch": 2,
+    "seq_q": 7,
+    "seq_k": 9,
+    "heads": 4,
+    "kv_heads": 2,
+    "head_dim": 16,
+    "vocab": 64,
+    "ffn": 32,
+    "pages": 8,
+    "page_size": 4,
+    "max_pages": 3,
+}
 DTYPES = ("f16", "bf16", "f32")
 
 

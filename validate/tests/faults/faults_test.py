@@ -32,16 +32,62 @@ flags.add_argument("--list", action="store_true", help="print what each failure 
 flags = flags.parse_args()
 flags.binaries = os.path.abspath(flags.binaries)
 
-judged = ["run", "--backend", "simt", "--op", "layernorm_residual", "--kernel", "naive,doubles_an_element", "--dtype", "f32",
-          "--suite", "sanitize", "--shard", "2/18", "--quiet"]
+judged = [
+    "run",
+    "--backend",
+    "simt",
+    "--op",
+    "layernorm_residual",
+    "--kernel",
+    "naive,doubles_an_element",
+    "--dtype",
+    "f32",
+    "--suite",
+    "sanitize",
+    "--shard",
+    "2/18",
+    "--quiet",
+]
 RUNS = {
     "judged": ("validate-hostile", judged + ["--no-shrink"]),
     "shrunk": ("validate-hostile", judged + ["--shrink", "50ms", "--jobs", "1"]),
-    "selfcheck": ("validate-trial", ["selfcheck", "--backend", "simt", "--kernel", "softmax/dropped_tail", "--suite", "sanitize",
-                                     "--dtype", "f32", "--shard", "1/8", "--quiet"]),
-    "plugin": ("validate-hostile", ["run", "--plugin", os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so"),
-                            "--backend", "host", "--kernel", "sound,changes_its_input", "--suite", "sanitize", "--dtype", "f32",
-                            "--shard", "1/8", "--quiet", "--no-shrink"]),
+    "selfcheck": (
+        "validate-trial",
+        [
+            "selfcheck",
+            "--backend",
+            "simt",
+            "--kernel",
+            "softmax/dropped_tail",
+            "--suite",
+            "sanitize",
+            "--dtype",
+            "f32",
+            "--shard",
+            "1/8",
+            "--quiet",
+        ],
+    ),
+    "plugin": (
+        "validate-hostile",
+        [
+            "run",
+            "--plugin",
+            os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so"),
+            "--backend",
+            "host",
+            "--kernel",
+            "sound,changes_its_input",
+            "--suite",
+            "sanitize",
+            "--dtype",
+            "f32",
+            "--shard",
+            "1/8",
+            "--quiet",
+            "--no-shrink",
+        ],
+    ),
 }
 
 
@@ -56,23 +102,40 @@ class Run:
             os.unlink(self.records)
         with open(state, "wb") as file:
             file.write(bytes(4096))
-        environment = dict(os.environ, LD_PRELOAD=os.path.abspath(flags.library), ASSAY_FAULTS_STATE=state, ASSAY_FAULTS_FAIL=fail,
-                           OMP_WAIT_POLICY="passive", ASSAY_DATASETS=os.path.join(here, "../../../datasets"))
+        environment = dict(
+            os.environ,
+            LD_PRELOAD=os.path.abspath(flags.library),
+            ASSAY_FAULTS_STATE=state,
+            ASSAY_FAULTS_FAIL=fail,
+            OMP_WAIT_POLICY="passive",
+            ASSAY_DATASETS=os.path.join(here, "../../../datasets"),
+        )
         if not fail:
             del environment["ASSAY_FAULTS_FAIL"]
         if sites:
             environment["ASSAY_FAULTS_SITES"] = sites
         self.hung = False
         try:
-            done = subprocess.run([os.path.join(flags.binaries, program), *arguments, "--json", self.records], cwd=folder,
-                                  env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=HANGS)
-            self.code, self.said = done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+            done = subprocess.run(
+                [os.path.join(flags.binaries, program), *arguments, "--json", self.records],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=HANGS,
+            )
+            self.code = done.returncode
+            self.said = (done.stdout + done.stderr).decode(errors="replace")
             self.errors = done.stderr.decode(errors="replace")
         except subprocess.TimeoutExpired:
-            self.hung, self.code, self.said, self.errors = True, None, "", ""
+            self.hung = True
+            self.code = None
+            self.said = ""
+            self.errors = ""
         with open(state, "rb") as file:
             failed, judge, workers = struct.unpack("QQQ", file.read(24))
-        self.failed, self.calls = failed == 1, {"j": judge, "w": workers}
+        self.failed = failed == 1
+        self.calls = {"j": judge, "w": workers}
         self.text = open(self.records, "rb").read() if os.path.exists(self.records) else b""
 
     def lines(self):
@@ -132,8 +195,11 @@ def wrongs(run, clean):
 
 
 def main():
-    found, tried, reached = collections.Counter(), 0, 0
-    outcomes, known = collections.Counter(), {}
+    found = collections.Counter()
+    tried = 0
+    reached = 0
+    outcomes = collections.Counter()
+    known = {}
     part, parts = map(int, flags.part.split("/"))
     rng = random.Random(flags.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -160,12 +226,16 @@ def main():
             of_program |= set(sites)
             each = flags.calls // (len(RUNS) if not flags.only else 1)
             ask = share + [f"{who}:{rng.randint(1, clean.calls[who])}" for who in rng.choices("jw", k=each)]
-            ask = ask[part - 1::parts]
-            print(f"{name}: {len(sites)} sites, {clean.calls['j']} calls of the judge and {clean.calls['w']} of workers; "
-                  f"{len(ask)} failures", flush=True)
+            ask = ask[part - 1 :: parts]
+            print(
+                f"{name}: {len(sites)} sites, {clean.calls['j']} calls of the judge and {clean.calls['w']} of workers; "
+                f"{len(ask)} failures",
+                flush=True,
+            )
             for fail in ask:
                 run = Run(folder, name, fail)
-                tried, reached = tried + 1, reached + run.failed
+                tried += 1
+                reached += run.failed
                 wrong_here = wrongs(run, clean)
                 unread = run.hung or any(wrong.startswith("torn") for wrong in wrong_here)
                 outcomes[(run.code, None if unread else "skipped" in verdicts(run.lines()).values())] += 1

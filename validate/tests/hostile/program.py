@@ -94,7 +94,12 @@ tried("the name of a program elsewhere", lambda: opened("/proc/1/comm"))
 for file in ("sys/kernel/core_pattern", "sys/kernel/hostname"):
     tried(file, lambda: opened("/proc/" + file))
 none = ctypes.create_string_buffer(64)
-for name, control in {"SETFLAGS": 0x40086602, "FSSETXATTR": 0x401C5820, "FITRIM": 0xC0185879, "ENABLE_VERITY": 0x40806685}.items():
+for name, control in {
+    "SETFLAGS": 0x40086602,
+    "FSSETXATTR": 0x401C5820,
+    "FITRIM": 0xC0185879,
+    "ENABLE_VERITY": 0x40806685,
+}.items():
     tried(name, lambda: controls(control, none))
 for name in ("AF_INET", "AF_INET6", "AF_VSOCK", "AF_ALG"):
     tried(name, lambda: socket.socket(getattr(socket, name), socket.SOCK_DGRAM).close())

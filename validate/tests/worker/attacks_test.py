@@ -27,7 +27,9 @@ def check(what, got, expected):
 def call(*words, limit=600):
     """Calls the command; returns its exit code, all that it printed, and the seconds it took."""
     began = time.monotonic()
-    done = subprocess.run([VALIDATE, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=False)
+    done = subprocess.run(
+        [VALIDATE, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=False
+    )
     return done.returncode, " ".join((done.stdout + done.stderr).split()), time.monotonic() - began
 
 
@@ -49,7 +51,9 @@ def passes_that_show_nothing():
         check(f"{how}: the reason", "evidence incomplete" in text, True)
         check(f"{how}, accepted", attack(how, "--partial")[0], 0)
     code, text, _ = attack("picky")
-    check("few cases are taken: told", "NOT TAKEN softmax/picky takes 1 of 5 cases (20 %); not: 4 'cols must be few'" in text, True)
+    check(
+        "few cases are taken: told", "NOT TAKEN softmax/picky takes 1 of 5 cases (20 %); not: 4 'cols must be few'" in text, True
+    )
     check("few cases are taken: exit codes", (code, attack("picky", "--strict")[0]), (0, 3))
 
 
@@ -65,12 +69,23 @@ def clock():
     check("a slow worker and a budget: exit code", code, 3)
     check("a slow worker and a budget: skipped", "the budget of 3 s was spent" in text and "timeout" not in text, True)
     check(f"a slow worker and a budget of 3 s: {seconds:.0f} s", seconds < 25, True)
-    code, text, seconds = call("run", "--backend", "simt", "--suite", "long", "--op", "linear", "--kernel", "naive", "--dtype", "f32",
-                               "--budget", "5s")
+    code, text, seconds = call(
+        "run", "--backend", "simt", "--suite", "long", "--op", "linear", "--kernel", "naive", "--dtype", "f32", "--budget", "5s"
+    )
     check("long cases and a budget: exit code", code, 3)
     check(f"long cases and a budget of 5 s: {seconds:.0f} s", seconds < 30, True)
-    code, text, seconds = call("run", "--worker", f"python3 {HERE}/attacker.py half_closed", "--suite", "sanitize", "--dtype", "f32",
-                               "--no-shrink", "--timeout", "1s")
+    code, text, seconds = call(
+        "run",
+        "--worker",
+        f"python3 {HERE}/attacker.py half_closed",
+        "--suite",
+        "sanitize",
+        "--dtype",
+        "f32",
+        "--no-shrink",
+        "--timeout",
+        "1s",
+    )
     cases = text.count("the worker's socket was closed")
     check("a half-closed socket: exit code", code, 1)
     check(f"a half-closed socket and a timeout of 1 s: {seconds:.0f} s", seconds < 30 and cases > 0, True)
@@ -81,21 +96,26 @@ def files():
     for name in ("in.npz", "in.safetensors"):
         call("inputs", line, "-o", name)
         call("golden", line, "-o", "out.npz")
-        for words in (["judge", name, "out.npz", "--json", name], ["judge", name, "out.npz", "--json", "./out.npz"],
-                      ["golden", "--inputs", name, "-o", "./" + name],
-                      ["run", "--backend", "simt", "--inputs", name, "--json", name],
-                      ["run", "--backend", "simt", "--inputs", name, "--md", name],
-                      ["run", "--backend", "simt", "--inputs", name, "--junit", name]):
+        for words in (
+            ["judge", name, "out.npz", "--json", name],
+            ["judge", name, "out.npz", "--json", "./out.npz"],
+            ["golden", "--inputs", name, "-o", "./" + name],
+            ["run", "--backend", "simt", "--inputs", name, "--json", name],
+            ["run", "--backend", "simt", "--inputs", name, "--md", name],
+            ["run", "--backend", "simt", "--inputs", name, "--junit", name],
+        ):
             before = open(words[-1], "rb").read()
             code, text, _ = call(*words)
             check(" ".join(words), (code, "is named as input and as output" in text), (2, True))
             check(" ".join(words) + ": the file", open(words[-1], "rb").read() == before, True)
     call("run", "--backend", "simt", "--op", "softmax", "--kernel", "naive", "--suite", "sanitize", "--json", "r.jsonl")
-    for words in (["run", "--backend", "simt", "--suite", "sanitize", "--op", "softmax", "--same-as", "r.jsonl", "--json", "r.jsonl"],
-                  ["run", "--backend", "simt", "--last-failed", "r.jsonl", "--json", "r.jsonl"],
-                  ["report", "r.jsonl", "-o", "r.jsonl"],
-                  ["merge", "r.jsonl", "--json", "r.jsonl"],
-                  ["probe", "--backend", "simt", "--against", "r.jsonl", "--json", "r.jsonl"]):
+    for words in (
+        ["run", "--backend", "simt", "--suite", "sanitize", "--op", "softmax", "--same-as", "r.jsonl", "--json", "r.jsonl"],
+        ["run", "--backend", "simt", "--last-failed", "r.jsonl", "--json", "r.jsonl"],
+        ["report", "r.jsonl", "-o", "r.jsonl"],
+        ["merge", "r.jsonl", "--json", "r.jsonl"],
+        ["probe", "--backend", "simt", "--against", "r.jsonl", "--json", "r.jsonl"],
+    ):
         code, text, _ = call(*words)
         check(" ".join(words), (code, "is named as input and as output" in text), (2, True))
 

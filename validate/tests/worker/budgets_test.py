@@ -39,8 +39,15 @@ def main():
             if not os.path.exists(path):
                 sys.exit(f"{path} is not built")
             began = time.monotonic()
-            done = subprocess.run([path, *words, "--budget", f"{BUDGET_S}s"], cwd=folder, stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=600, check=False)
+            done = subprocess.run(
+                [path, *words, "--budget", f"{BUDGET_S}s"],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=600,
+                check=False,
+            )
             seconds = time.monotonic() - began
             late = seconds > BUDGET_S + GRACE_S
             wrong += late or done.returncode != 3

@@ -1,13 +1,6 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Refuses a statement of C++ or CUDA that is two: expressions that a comma glues, an assignment in a condition.
-
-statements.py SOURCE        lists each in the tree as FILE:LINE, and exits with 1 if there is one
-statements.py --self-test   checks that each kind is found, and nothing else
-"""
-import pathlib
+"""Finds statements of C++ and CUDA that do the work of several: expressions that a comma glues, and a condition that assigns."""
 import re
-import sys
 from typing import NamedTuple
 
 TOKEN = re.compile(
@@ -77,7 +70,8 @@ class Unit:
 
     def behind_arguments(self, opening):
         """The index behind template arguments that open here with '<', or None where it compares."""
-        depth, index = 0, opening
+        depth = 0
+        index = opening
         while index < len(self.tokens):
             text = self.text(index)
             depth += (text == "<") - (text == ">")
@@ -139,14 +133,17 @@ class Unit:
             index = self.partner.get(index, index) + 1
 
     def _block(self, first, behind):
-        begin, has_comma, index = first, False, first
+        begin = first
+        has_comma = False
+        index = first
         while index < behind:
             text = self.text(index)
             ends = False
             if text in ("if", "for", "while", "switch") and index == begin:
                 index += 1 + (self.text(index + 1) == "constexpr")
                 self._bracket(index)
-                index, ends = self.partner[index], True
+                index = self.partner[index]
+                ends = True
             elif text in ("else", "do", "try") and index == begin:
                 ends = True
             elif text in ("case", "default", "public", "private", "protected") and index == begin:
@@ -173,7 +170,8 @@ class Unit:
                 ends = True
             index += 1
             if ends:
-                begin, has_comma = index, False
+                begin = index
+                has_comma = False
 
     def assigning_conditions(self):
         """The keyword of each if and while whose condition assigns.  A declaration there is no assignment."""
@@ -200,78 +198,11 @@ class Unit:
         return self.source.count("\n", 0, self.tokens[index].begin) + 1
 
 
-def faults_of(source):
-    """(line, what is wrong) of each."""
-    unit = Unit(source)
+def glued_in(text):
+    """The lines of a text that glue statements: (number, how) of each."""
+    unit = Unit(text)
     for first, last in unit.glued:
-        statement = unit.source[unit.tokens[first].begin : unit.tokens[last].end]
-        yield unit.line(first), f"commas glue what should be several statements: {' '.join(statement.split())}"
+        statement = text[unit.tokens[first].begin : unit.tokens[last].end]
+        yield unit.line(first), f"a comma glues statements: {' '.join(statement.split())}"
     for index in unit.assigning_conditions():
-        yield unit.line(index), f"the condition of this {unit.text(index)} assigns; assign in a statement before it"
-
-
-def sources_of(tree):
-    for room in ("ops", "reference", "cuda", "simt", "validate", "include", "examples", "reports"):
-        for path in sorted((tree / room).rglob("*")):
-            if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".h"):
-                yield path
-
-
-SOUND = """
-int a = 1, b = 2;
-std::map<int, std::pair<int, int>> counts, sizes;
-struct Runs { int run, failed; } first, second;
-enum class Kind { one, two };
-template <class A, class B> void f(A a, B b);
-void g() {
-  for (int i = 0, j = 1; i < j; ++i, --j) h(i, j);
-  f(1, [](int x, int y) { return x + y; });
-  const auto [x, y] = pair(1, 2);
-  std::vector<int> values{1, 2}, others = {3, 4};
-  return at<1, 2>(x, y);
-  if (const int n = read(); n > 0) h(n, n);
-  if (const auto found = find(x, y)) h(x, y);
-  while (any_of(x, [&](int v) { total = v; return v > 0; })) h(x, y);
-  const char* text = "a = 1, b = 2;";  // a = 1, b = 2;
-  return go.template operator()<1, 2>();
-}
-class Parser : First, Second {
- public:
-  Parser(int a, int b) : a_(a), b_(b) {}
-  int a_, b_;
-};
-"""
-GLUED = (
-    "void f() { a = 1, b = 2; }",
-    "void f() { if (x) a = 1, g(b); }",
-    "void f() { for (;;) ++a, ++b; }",
-    "int f() { return ++x, g(); }",
-    "auto f = [&](int x) { a += x, b += x; };",
-    "struct S { void f() { *a = 1, b.c = 2; } };",
-    "namespace n::ROOM(op, name) { void f() { a = 1, b = 2; } }",
-    "constexpr Run kRun = op2<[](T a, T b) { a = 1, b = 2; return a; }>;",
-    "void f() { switch (x) { case 1: a = 1, b = 2; break; } }",
-    "void f() { if ((n = read()) > 0) g(); }",
-    "void f() { while (x && !(y += 2)) g(); }",
-    "void f() { if constexpr (a) b = 1, c = 2; }",
-)
-
-
-def self_test():
-    wrong = [f"found in sound statements: {fault}" for fault in faults_of(SOUND)]
-    wrong += [f"not found: {statement}" for statement in GLUED if len(list(faults_of(statement))) != 1]
-    print("\n".join(wrong) or f"{len(GLUED)} glued statements found, and none where there is none")
-    return len(wrong)
-
-
-def main(argument):
-    if argument == "--self-test":
-        return 1 if self_test() else 0
-    tree = pathlib.Path(argument)
-    faults = [f"{path.relative_to(tree)}:{line}: {what}" for path in sources_of(tree) for line, what in faults_of(path.read_text())]
-    print("\n".join(faults) or "no statement is glued of several")
-    return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+        yield unit.line(index), f"the condition of this {unit.text(index)} assigns"
