@@ -36,7 +36,7 @@ library zlib1g-dev /usr/include/zlib.h /usr/local/include/zlib.h
 for extra in "$@"; do
   case $extra in
     catch2) library catch2 /usr/include/catch2/catch.hpp /usr/include/catch2/catch_all.hpp /usr/local/include/catch2/catch_all.hpp ;;
-    black) command -v black >/dev/null 2>&1 || wished="$wished $extra" ;;
+    black | clang-format-14) command -v "$extra" >/dev/null 2>&1 || wished="$wished $extra" ;;
     libonnx-testdata) [ -e /usr/share/libonnx-testdata ] || wished="$wished $extra" ;;
     *) need "$extra" "$extra" ;;
   esac
