@@ -4,6 +4,14 @@
 enable_testing()
 include(CachedTests)  # assay_cached(): a test that has passed with the same bytes is not run again
 
+# assay_pytest(NAME FILE [ARGUMENT...]): a test by pytest, of a file below validate/tests, named without _test.py.  It is skipped
+# where pytest is absent.
+function(assay_pytest name file)
+  add_test(NAME ${name} COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/tests/pytest.sh" "${PROJECT_SOURCE_DIR}/validate/tests/${file}_test.py"
+    --binaries "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+endfunction()
+
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 if(ASSAY_GPU)  # which brings NVIDIA's runtime
@@ -221,7 +229,11 @@ endif()
 foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals
     ${hostile_test} worker/ptx worker/cuda_source command/probe)
   get_filename_component(name ${test} NAME)
-  add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  if(EXISTS "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.py")
+    assay_pytest(${name} ${test})
+  else()
+    add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 set(nvcc_build "")

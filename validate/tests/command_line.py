@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls programs as tests do, and reads what they said and wrote.
+
+    said = validate("run --backend simt --suite edges", "--json", path, code=1)
+    assert "evidence incomplete" in said.out
+    validate.refuses("unknown op 'sofmax'", "run --op sofmax")
+
+The first argument is a line as one types it; each further argument is one word of the command, whatever it holds."""
+import json
+import os
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[2]
+HANGS = 600  # seconds that only a hanging command takes, even on the slowest host: no check depends on speed
+SHOWN = 2000  # characters of a text that a failure shows
+
+calls = []  # what the current test has called; a failure shows the last of them
+refusals = []  # all wrong inputs that were refused
+
+
+@dataclass(frozen=True, repr=False)
+class Said:
+    """What a command that has ended said: its exit code (-9 where SIGKILL ended it), its output and its errors."""
+
+    command: tuple
+    code: int
+    out: str
+    err: str
+
+    @property
+    def all(self):
+        return self.out + self.err
+
+    def __repr__(self):
+        return f"<exit {self.code} of {shlex.join(self.command)}>"
+
+    def __str__(self):
+        parts = [f"command  {shlex.join(self.command)}", f"exit     {self.code}"]
+        parts += [f"{name}\n{text[:SHOWN]}" for name, text in (("output", self.out), ("errors", self.err)) if text]
+        return "\n".join(parts)
+
+
+def _text(data):
+    """Note: no line end is translated, and bytes that are no UTF-8 stay visible."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _limiting(limits, ignored=()):
+    """What a child does before it becomes the program; nothing if there is nothing to do."""
+    if not limits and not ignored:
+        return None
+
+    def prepare():
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
+        for kind, value in (limits or {}).items():
+            resource.setrlimit(kind, (value, value))
+
+    return prepare
+
+
+def run(*words, code=0, env=None, limits=None, given=None):
+    """Runs a command to its end.  `code`: the exit code that it must have, None: any; `env`: variables besides those of the test;
+    `limits`: values of resource.RLIMIT_*; `given`: bytes on its standard input, which is empty otherwise."""
+    __tracebackhide__ = True
+    command = tuple(os.fspath(word) for word in words)
+    where = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=HANGS, env={**os.environ, **(env or {})}, preexec_fn=_limiting(limits), **where
+        )
+    except subprocess.TimeoutExpired as hanging:
+        said = Said(command, -signal.SIGKILL, _text(hanging.stdout or b""), _text(hanging.stderr or b""))
+        calls.append(said)
+        raise AssertionError(f"{said!r} hangs: it had not ended after {HANGS} s") from None
+    said = Said(command, done.returncode, _text(done.stdout), _text(done.stderr))
+    calls.append(said)
+    if code is not None and said.code != code:
+        raise AssertionError(
+            f"\n  command   {shlex.join(command)}\n  expected  exit {code}\n  got       exit {said.code}: {said.err[:600] or said.out[-600:]}"
+        )
+    return said
+
+
+class Program:
+    """A command that tests call with different arguments: words that it begins with, and what run() takes besides."""
+
+    def __init__(self, *words, **how):
+        self.words = words
+        self.how = how
+
+    def __fspath__(self):
+        return os.fspath(self.words[0])
+
+    def __repr__(self):
+        return shlex.join(map(os.fspath, self.words))
+
+    def under(self, *words, env=None, **how):
+        """The same program with more words at its end, other variables or other limits."""
+        return Program(*self.words, *words, **{**self.how, "env": {**self.how.get("env", {}), **(env or {})}, **how})
+
+    def __call__(self, line="", *words, **how):
+        __tracebackhide__ = True
+        return run(*self.words, *shlex.split(line), *words, **{**self.how, **how})
+
+    def works(self, line="", *words, **how):
+        """Exits with 0, and prints something."""
+        __tracebackhide__ = True
+        said = self(line, *words, **how)
+        assert said.out, f"{said!r} printed nothing"
+        return said
+
+    def refuses(self, part, line="", *words, **how):
+        """Exits with 2, prints nothing, and says one line on standard error, which holds the part."""
+        __tracebackhide__ = True
+        said = self(line, *words, code=2, **how)
+        refusals.append(said.command)
+        assert said.out == ""
+        assert said.err.count("\n") == 1, "one line on standard error was expected"
+        assert part in said.err
+        return said
+
+    def start(self, line="", *words, out="out", err="err"):
+        """Starts the program as a shell starts one in the background: its output and errors go to files, and SIGINT is ignored
+        until it has a handler of its own."""
+        command = [os.fspath(word) for word in (*self.words, *shlex.split(line), *words)]
+        env = {**os.environ, **self.how.get("env", {})}
+        prepare = _limiting(self.how.get("limits"), ignored=[signal.SIGINT])
+        with open(out, "wb") as output, open(err, "wb") as errors:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=env, preexec_fn=prepare)
+
+
+def read(path):
+    return _text(Path(path).read_bytes())
+
+
+def write(path, text):
+    """Writes a text, or bytes; returns the path."""
+    Path(path).write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
+    return path
+
+
+def lines(path):
+    """The lines of a file, each with its end."""
+    return read(path).splitlines(keepends=True)
+
+
+def _no_number(text):
+    raise ValueError(f"{text} is not JSON")
+
+
+def records_in(text, what="the text"):
+    """The records of a text, which must be whole lines of one JSON object each."""
+    assert text.endswith("\n"), f"{what}: whole lines were expected, and the last one is cut short: {text[-300:]!r}"
+    found = [json.loads(line, parse_constant=_no_number) for line in text.splitlines()]
+    assert all(isinstance(record, dict) for record in found), f"{what}: one JSON object a line was expected"
+    return found
+
+
+def records(path):
+    """The records of a file."""
+    return records_in(read(path), path)
+
+
+def of_kind(kind, these):
+    """The records of one kind, such as "case"."""
+    return [record for record in these if record["record"] == kind]
+
+
+def cases(path):
+    return of_kind("case", records(path))
+
+
+def values(key, these):
+    """The values of a field, of the records that have it."""
+    return [record[key] for record in these if key in record]
+
+
+def untimed(path):
+    """The lines of a run's file without times, sorted: equal for equal runs."""
+    text = re.sub(r'"(seconds|date)":[^,}\n]*', "", read(path))
+    return sorted(re.sub(r'"work_seconds":\{[^}\n]*\}', "", text).splitlines())
+
+
+def wait_until(condition, *arguments):
+    """Waits until the condition holds."""
+    __tracebackhide__ = True
+    begin = time.monotonic()
+    while not condition(*arguments):
+        assert time.monotonic() - begin < HANGS, f"{condition.__name__}{arguments} does not hold after {HANGS} s"
+        time.sleep(0.1)
+
+
+def state(pid):
+    """The state of a process as /proc has it, such as "R" or "Z"; an empty text if there is none."""
+    try:
+        return read(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def program_of(pid):
+    """The file that a process runs; None if it has ended, even if nobody has asked for its exit code."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None
+
+
+def running(program):
+    """The ids of the processes that run a program."""
+    path = os.path.realpath(program)
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and program_of(pid) == path]
