@@ -147,6 +147,16 @@ def write(path, text):
     return path
 
 
+def changed(source, target, pattern, by, line=None, count=1):
+    """Writes a copy of a file in which `by` takes the place of a pattern: so often (0: wherever it is), or in one line, counted from
+    1.  Returns the path."""
+    parts = [read(source)] if line is None else lines(source)
+    at = 0 if line is None else line - 1
+    parts[at], times = re.subn(pattern, by, parts[at], count)
+    assert times, f"{source} has no {pattern!r}"
+    return write(target, "".join(parts))
+
+
 def lines(path):
     """The lines of a file, each with its end."""
     return read(path).splitlines(keepends=True)
