@@ -208,7 +208,7 @@ if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator canno
   target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
   add_test(NAME faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/faults/faults_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "$<TARGET_FILE:faults>" --sites 0.01 --calls 60)
-  add_test(NAME memory COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/memory_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  assay_pytest(memory command/memory)
   set_tests_properties(faults memory PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 find_program(c_compiler NAMES gcc cc NO_CACHE)
@@ -218,8 +218,7 @@ if(c_compiler)  # of a plugin's author
   set_tests_properties(door PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 if(c_compiler AND NOT ASSAY_ASAN)  # which needs more address space than this test leaves, and refuses a library preloaded before its own
-  add_test(NAME machine COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/machine_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-    "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
+  assay_pytest(machine command/machine --plugins "${PROJECT_BINARY_DIR}/plugins" --compiler "${c_compiler}")
   set_tests_properties(machine PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 set(hostile_test worker/hostile)

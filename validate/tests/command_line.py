@@ -6,6 +6,7 @@
     validate.refuses("unknown op 'sofmax'", "run --op sofmax")
 
 The first argument is a line as one types it; each further argument is one word of the command, whatever it holds."""
+import contextlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import resource
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +54,13 @@ def _text(data):
     return data.decode("utf-8", "surrogateescape")
 
 
-def _limiting(limits, ignored=()):
+def _written(file):
+    """What other processes have written to an open file."""
+    file.seek(0)
+    return _text(file.read())
+
+
+def _preparing(limits, ignored=()):
     """What a child does before it becomes the program; nothing if there is nothing to do."""
     if not limits and not ignored:
         return None
@@ -72,16 +80,26 @@ def run(*words, code=0, env=None, limits=None, given=None):
     __tracebackhide__ = True
     command = tuple(os.fspath(word) for word in words)
     where = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, timeout=HANGS, env={**os.environ, **(env or {})}, preexec_fn=_limiting(limits), **where
-        )
-    except subprocess.TimeoutExpired as hanging:
-        said = Said(command, -signal.SIGKILL, _text(hanging.stdout or b""), _text(hanging.stderr or b""))
-        calls.append(said)
-        raise AssertionError(f"{said!r} hangs: it had not ended after {HANGS} s") from None
-    said = Said(command, done.returncode, _text(done.stdout), _text(done.stderr))
+    hangs = False
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:  # not pipes, which a process left behind would keep open
+        try:
+            done = subprocess.run(
+                command,
+                stdout=out,
+                stderr=err,
+                timeout=HANGS,
+                env={**os.environ, **(env or {})},
+                preexec_fn=_preparing(limits),
+                **where,
+            )
+            ended = done.returncode
+        except subprocess.TimeoutExpired:
+            hangs = True
+            ended = -signal.SIGKILL
+        said = Said(command, ended, _written(out), _written(err))
     calls.append(said)
+    if hangs:
+        raise AssertionError(f"{said!r} hangs: it had not ended after {HANGS} s")
     if code is not None and said.code != code:
         raise AssertionError(
             f"\n  command   {shlex.join(command)}\n  expected  exit {code}\n  got       exit {said.code}: {said.err[:600] or said.out[-600:]}"
@@ -102,13 +120,17 @@ class Program:
     def __repr__(self):
         return shlex.join(map(os.fspath, self.words))
 
-    def under(self, *words, env=None, **how):
+    def _how(self, how):
+        """What run() takes besides, with variables in addition to the program's own."""
+        return {**self.how, **how, "env": {**self.how.get("env", {}), **how.get("env", {})}}
+
+    def under(self, *words, **how):
         """The same program with more words at its end, other variables or other limits."""
-        return Program(*self.words, *words, **{**self.how, "env": {**self.how.get("env", {}), **(env or {})}, **how})
+        return Program(*self.words, *words, **self._how(how))
 
     def __call__(self, line="", *words, **how):
         __tracebackhide__ = True
-        return run(*self.words, *shlex.split(line), *words, **{**self.how, **how})
+        return run(*self.words, *shlex.split(line), *words, **self._how(how))
 
     def works(self, line="", *words, **how):
         """Exits with 0, and prints something."""
@@ -127,14 +149,36 @@ class Program:
         assert part in said.err
         return said
 
-    def start(self, line="", *words, out="out", err="err"):
-        """Starts the program as a shell starts one in the background: its output and errors go to files, and SIGINT is ignored
-        until it has a handler of its own."""
+    def piped(self, line="", *words, code=0):
+        """Runs the program with a reader of its output that leaves after the first line, as `head -1` does."""
+        __tracebackhide__ = True
+        command = tuple(os.fspath(word) for word in (*self.words, *shlex.split(line), *words))
+        with tempfile.TemporaryFile() as errors:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+            first = process.stdout.readline()
+            process.stdout.close()
+            process.wait(HANGS)
+            said = Said(command, process.returncode, _text(first), _written(errors))
+        calls.append(said)
+        assert said.code == code
+        return said
+
+    @contextlib.contextmanager
+    def started(self, line="", *words, out="out", err="err"):
+        """The process of the program, begun as a shell begins one in the background: its output and errors go to files, and SIGINT
+        is ignored until it has a handler of its own.  What still runs at the end is killed."""
         command = [os.fspath(word) for word in (*self.words, *shlex.split(line), *words)]
         env = {**os.environ, **self.how.get("env", {})}
-        prepare = _limiting(self.how.get("limits"), ignored=[signal.SIGINT])
+        prepare = _preparing(self.how.get("limits"), ignored=[signal.SIGINT])
         with open(out, "wb") as output, open(err, "wb") as errors:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=env, preexec_fn=prepare)
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=env, preexec_fn=prepare
+            )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
 
 def read(path):
@@ -208,12 +252,28 @@ def wait_until(condition, *arguments):
         time.sleep(0.1)
 
 
+def has_cases(path, count=1):
+    """Whether a file that is being written has so many cases."""
+    return os.path.exists(path) and read(path).count('"record":"case"') >= count
+
+
+def was_interrupted(path):
+    """Whether the last record of a file is the end of a run that was interrupted."""
+    last = records(path)[-1]
+    return last["record"] == "end" and last["interrupted"]
+
+
 def state(pid):
     """The state of a process as /proc has it, such as "R" or "Z"; an empty text if there is none."""
     try:
         return read(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return ""
+
+
+def children(pid):
+    """The ids of a process's children."""
+    return [int(child) for child in read(f"/proc/{pid}/task/{pid}/children").split()]
 
 
 def program_of(pid):

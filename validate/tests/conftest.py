@@ -29,8 +29,12 @@ collect_ignore_glob = [
 def pytest_addoption(parser):
     group = parser.getgroup("assay")
     group.addoption("--binaries", default=SOURCES / "build/bin", help="the folder of the programs (build/bin)")
-    group.addoption("--plugins", help="the folder of the plugins (the folder `plugins` beside that of the programs)")
+    group.addoption(
+        "--plugins", dest="folder_of_plugins", help="the folder of the plugins (the folder `plugins` beside that of the programs)"
+    )
     group.addoption("--compiler", help="a C compiler (gcc or cc)")
+    group.addoption("--kills", type=int, default=15, help="how often command/kills_test.py kills a run (15)")
+    group.addoption("--seed", type=int, help="of what command/kills_test.py draws")
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +46,7 @@ def binaries(pytestconfig):
 @pytest.fixture(scope="session")
 def plugins(pytestconfig, binaries):
     """The folder of the plugins."""
-    return Path(pytestconfig.getoption("--plugins") or binaries.parent / "plugins").resolve(strict=True)
+    return Path(pytestconfig.getoption("folder_of_plugins") or binaries.parent / "plugins").resolve(strict=True)
 
 
 @pytest.fixture(scope="session")
