@@ -225,11 +225,12 @@ set(hostile_test worker/hostile)
 if(ASSAY_ASAN)  # which itself ends a process that corrupts its heap, overflows its stack or takes all memory
   set(hostile_test "")
 endif()
+set(further_of_command "${PROJECT_SOURCE_DIR}/validate/tests/command/usage_test.py" "${PROJECT_SOURCE_DIR}/validate/tests/command/console_test.py")
 foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals
     ${hostile_test} worker/ptx worker/cuda_source command/probe)
   get_filename_component(name ${test} NAME)
   if(EXISTS "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.py")
-    assay_pytest(${name} ${test})
+    assay_pytest(${name} ${test} ${further_of_${name}})
   else()
     add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   endif()
