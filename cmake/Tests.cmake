@@ -4,6 +4,14 @@
 enable_testing()
 include(CachedTests)  # assay_cached(): a test that has passed with the same bytes is not run again
 
+# assay_pytest(NAME FILE [ARGUMENT...]): a test by pytest, of a file below validate/tests, named without _test.py.  It is skipped
+# where pytest is absent.
+function(assay_pytest name file)
+  add_test(NAME ${name} COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/tests/pytest.sh" "${PROJECT_SOURCE_DIR}/validate/tests/${file}_test.py"
+    --binaries "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+endfunction()
+
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 if(ASSAY_GPU)  # which brings NVIDIA's runtime
@@ -200,7 +208,7 @@ if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator canno
   target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
   add_test(NAME faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/faults/faults_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "$<TARGET_FILE:faults>" --sites 0.01 --calls 60)
-  add_test(NAME memory COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/memory_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  assay_pytest(memory command/memory)
   set_tests_properties(faults memory PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 find_program(c_compiler NAMES gcc cc NO_CACHE)
@@ -210,18 +218,22 @@ if(c_compiler)  # of a plugin's author
   set_tests_properties(door PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 if(c_compiler AND NOT ASSAY_ASAN)  # which needs more address space than this test leaves, and refuses a library preloaded before its own
-  add_test(NAME machine COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/machine_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-    "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
+  assay_pytest(machine command/machine --plugins "${PROJECT_BINARY_DIR}/plugins" --compiler "${c_compiler}")
   set_tests_properties(machine PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 set(hostile_test worker/hostile)
 if(ASSAY_ASAN)  # which itself ends a process that corrupts its heap, overflows its stack or takes all memory
   set(hostile_test "")
 endif()
+set(further_of_command "${PROJECT_SOURCE_DIR}/validate/tests/command/usage_test.py" "${PROJECT_SOURCE_DIR}/validate/tests/command/console_test.py")
 foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals
     ${hostile_test} worker/ptx worker/cuda_source command/probe)
   get_filename_component(name ${test} NAME)
-  add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  if(EXISTS "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.py")
+    assay_pytest(${name} ${test} ${further_of_${name}})
+  else()
+    add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 set(nvcc_build "")
@@ -264,9 +276,9 @@ if(ASSAY_GPU)
   add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
   set_tests_properties(gpu.hostile PROPERTIES LABELS gpu RUN_SERIAL ON)
 endif()
-add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/compare_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+assay_pytest(compare command/compare)
 add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-set_tests_properties(compare report PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+set_tests_properties(report PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/problem/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(captured PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/bench/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")

@@ -37,19 +37,29 @@ for extra in "$@"; do
   case $extra in
     catch2) library catch2 /usr/include/catch2/catch.hpp /usr/include/catch2/catch_all.hpp /usr/local/include/catch2/catch_all.hpp ;;
     black | clang-format-14) command -v "$extra" >/dev/null 2>&1 || wished="$wished $extra" ;;
+    python3-pytest)
+      python3 -c 'import pytest' 2>/dev/null || /usr/bin/python3 -c 'import pytest' 2>/dev/null || wished="$wished $extra"
+      ;;
     libonnx-testdata) [ -e /usr/share/libonnx-testdata ] || wished="$wished $extra" ;;
     *) need "$extra" "$extra" ;;
   esac
 done
 
+does_without() { # ends the script where only optional packages are missing
+  case $wished in
+    *python3-pytest*) echo "assay: pytest is missing, so the tests that need it are skipped. Install it with:  sudo apt-get install -y python3-pytest" >&2 ;;
+  esac
+  exit 0
+}
+
 [ -n "$missing$wished" ] || exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
-  [ -n "$missing" ] || exit 0
+  [ -n "$missing" ] || does_without
   echo "assay: these packages (by their Debian names) are missing:$missing" >&2
   exit 2
 fi
 if [ "$(id -u)" != 0 ]; then
-  [ -n "$missing" ] || exit 0
+  [ -n "$missing" ] || does_without
   echo "assay: packages are missing. Run:  sudo apt-get install -y$missing$wished" >&2
   exit 2
 fi
@@ -67,5 +77,5 @@ if [ -n "$missing" ] && ! install "$missing"; then
   exit 2
 fi
 for package in $wished; do
-  install " $package" || echo "assay: apt-get could not install $package; the build does without" >&2
+  install " $package" || echo "assay: apt-get could not install $package; the build does without, and tests that need it are skipped" >&2
 done

@@ -25,7 +25,7 @@ struct TaskMemory {
 
 // Counts what the code allocates: the images of all tensors, the golden with its scratch, what the simulated machine keeps beside
 // its memory, and the related problems of the relations that will be tried.  Right within a fifth for what is larger than 256 MiB
-// (validate/tests/command/memory_test.sh), but for a kernel's workspace, which only its worker may ask for.  With `watch` an
+// (validate/tests/command/memory_test.py), but for a kernel's workspace, which only its worker may ask for.  With `watch` an
 // upper bound; what counting sectors takes is left out.
 TaskMemory memory_of(const Task&, const JudgeOptions&);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded by validate/tests/command/machine_test.sh.  ASSAY_FAULTY_ARITHMETIC: the state of the floating-point unit (MXCSR)
+// Preloaded by validate/tests/command/machine_test.py.  ASSAY_FAULTY_ARITHMETIC: the state of the floating-point unit (MXCSR)
 // that a process begins with.  ASSAY_FAULTY_THREADS: how many threads can be started.  ASSAY_FAULTY_SIGNALS: SIGCHLD is ignored,
-// SIGTERM blocked. ASSAY_FAULTY_WORKERS: only workers are at fault.  ASSAY_FAULTY_FILE: the file FILE of "BYTES FILE" is cut to
+// SIGTERM blocked.  ASSAY_FAULTY_WORKERS: only workers are at fault.  ASSAY_FAULTY_FILE: the file FILE of "BYTES FILE" is cut to
 // so many bytes once it is mapped.
 #define _GNU_SOURCE
 #include <dlfcn.h>
