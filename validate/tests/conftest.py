@@ -37,7 +37,7 @@ def pytest_addoption(parser):
     group.addoption("--kills", type=int, default=15, help="how often command/kills_test.py kills a run (15)")
     group.addoption("--seed", type=int, help="of what command/kills_test.py draws")
     group.addoption("--screenshots", metavar="FOLDER", help="where pictures of the report's page go (report_test.py)")
-    group.addoption("--ptx-build", metavar="FOLDER", help="a build that makes PTX of kernels by nvcc (ptx_backend_test.py)")
+    group.addoption("--ptx-build", nargs=2, metavar=("CMAKE", "BUILD"), help="what makes PTX by nvcc (ptx_backend_test.py)")
     group.addoption("--hostile-on", default="simt", choices=("simt", "cuda"), help="where hostile kernels run (hostile_test.py)")
 
 
