@@ -211,9 +211,8 @@ if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator canno
 endif()
 find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
-  add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-    "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
-  set_tests_properties(door PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+  assay_pytest(door worker/door --plugins "${PROJECT_BINARY_DIR}/plugins" --compiler "${c_compiler}")
+  set_tests_properties(door PROPERTIES RESOURCE_LOCK hostile)
 endif()
 if(c_compiler AND NOT ASSAY_ASAN)  # which needs more address space than this test leaves, and refuses a library preloaded before its own
   assay_pytest(machine command/machine --plugins "${PROJECT_BINARY_DIR}/plugins" --compiler "${c_compiler}")
@@ -268,7 +267,7 @@ if(ASSAY_GPU)
   target_link_libraries(own_plugin PRIVATE assay_room_ops assay_room_cuda assay_room_include CUDA::cudart_static)
   assay_pytest(gpu.own_plugin worker/own_plugin --plugins "${PROJECT_BINARY_DIR}/plugins")
   set_tests_properties(gpu.own_plugin PROPERTIES LABELS gpu RUN_SERIAL ON)
-  add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
+  assay_pytest(gpu.hostile worker/hostile --hostile-on cuda)
   set_tests_properties(gpu.hostile PROPERTIES LABELS gpu RUN_SERIAL ON)
 endif()
 assay_pytest(compare command/compare)
