@@ -19,12 +19,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 SOURCES = Path(__file__).resolve().parents[2]
 HANGS = 600  # seconds that only a hanging command takes, even on the slowest host: no check depends on speed
 SHOWN = 2000  # characters of a text that a failure shows
 
 calls = []  # what the current test has called; a failure shows the last of them
 refusals = []  # all wrong inputs that were refused
+unchecked = []  # why skip_file() was called
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,6 +182,13 @@ class Program:
         finally:
             process.kill()
             process.wait()
+
+
+def skip_file(why):
+    """Skips a test without which its file has not checked what it is for: ctest calls the file skipped, if no other test fails."""
+    __tracebackhide__ = True
+    unchecked.append(why)
+    pytest.skip(why)
 
 
 def read(path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs reports/pytorch/clock.py on a fake device with a slow host: hiding the host's time must not change the device's.  Prints
-microseconds and flushes of each case; validate/tests/bench/pytorch_rows_test.sh checks them.  Needs no PyTorch."""
+microseconds and flushes of each case; validate/tests/bench/pytorch_rows_test.py checks them.  Needs no PyTorch."""
 import sys
 import types
 

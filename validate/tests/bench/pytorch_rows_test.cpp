@@ -35,7 +35,7 @@ std::set<std::string> named(const std::string& op_name, const Json& entry) {
 
 }  // namespace
 
-// validate/tests/bench/pytorch_rows_test.sh runs the script first.  ASSAY_PYTORCH_ROWS names the file of its list: the rows of
+// validate/tests/bench/pytorch_rows_test.py runs the script first.  ASSAY_PYTORCH_ROWS names the file of its list: the rows of
 // every file in datasets/bench, then of every suite.
 TEST_CASE("pytorch_rows.py lists every row of datasets/bench as bench records name it", "[pytorch_rows]") {
   const char* const listed = std::getenv("ASSAY_PYTORCH_ROWS");

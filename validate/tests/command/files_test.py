@@ -211,7 +211,8 @@ def captured(path, name):
     """Writes the only tensor of a file under a name, with metadata and a tensor that say nothing of the op; returns the path."""
     data = Path(path).read_bytes()
     size = struct.unpack("<Q", data[:8])[0]
-    header, elements = json.loads(data[8 : 8 + size]), data[8 + size :]
+    header = json.loads(data[8 : 8 + size])
+    elements = data[8 + size :]
     step = {"dtype": "U8", "shape": [], "data_offsets": [len(elements), len(elements) + 1]}
     text = json.dumps({"__metadata__": {"format": "pt", "run": "7"}, name: header["x"], "step": step}).encode()
     return write(f"captured_{name}.safetensors", struct.pack("<Q", len(text)) + text + elements + b"e")

@@ -113,7 +113,10 @@ def data(folder):
 
 def replace_by(path, make, *arguments):
     """Removes a file or a folder, and makes something else of its name."""
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
     make(*arguments, path)
 
 

@@ -251,7 +251,8 @@ def without_faults(path, name):
 def test_merged_shards_are_the_whole_run(validate, merged, full):
     ours, theirs = without_faults("full.jsonl", "ours.jsonl"), without_faults(merged, "theirs.jsonl")
     assert untimed(ours) == untimed(theirs)
-    ours, theirs = write("ours.jsonl", full[-1]), write("theirs.jsonl", lines(merged)[-1])
+    ours = write("ours.jsonl", full[-1])
+    theirs = write("theirs.jsonl", lines(merged)[-1])
     assert untimed(ours) == untimed(theirs)  # the end of all shards
     validate(f"compare full.jsonl {merged}")
     validate(f"report {merged} -o merged.md")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hostile program for hostile_test.sh, started as a --worker.  Tries what no worker may do, and what each may, and says of each
+"""A hostile program for hostile_test.py, started as a --worker.  Tries what no worker may do, and what each may, and says of each
 attempt whether it was refused or done.  Nothing that succeeds does harm."""
 
 import ctypes

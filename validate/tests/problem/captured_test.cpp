@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The goldens, and sound kernels on simt, against tensors that nobody here made: datasets/captured/manifest.json says which,
-// where they come from and what they may differ by.  captured_test.sh runs what is hidden here where the package is to be had.
+// where they come from and what they may differ by.  captured_test.py runs what is hidden here where the package is to be had.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels on the host, each in a few lines, bound to the C interface as those of libassay_kernels.so are: what the tests have of
-// that object without a GPU (exported_test.sh, python/tests/test_kernels.py).
+// that object without a GPU (exported_test.py, python/tests/test_kernels.py).
 #include <cmath>
 #include <stdexcept>
 

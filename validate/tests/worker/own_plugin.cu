@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin for a GPU made of kernels of this tree, each named KERNEL_again, to be compared with the same built in: verdicts and
-// margins by validate/tests/worker/own_plugin_test.sh, times by `validate bench --plugin`.
+// margins by validate/tests/worker/own_plugin_test.py, times by `validate bench --plugin`.
 #include <string>
 
 #include "cuda/layernorm/warp_row.cu"
