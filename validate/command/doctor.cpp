@@ -51,9 +51,7 @@ int doctor_command(bool json) {
          {"system", fmt::format("{} {}", system.sysname, system.release)}};
   j["sandbox"] = {{"kernels", sandbox_text(Confined::kernels)}, {"programs", sandbox_text(Confined::program)}};
   for (const BackendInfo& b : backends()) {
-    const auto runs_there = [&](const Kernel& k) {
-      return (b.name == "cuda" ? k.on_gpu : b.name == "simt" ? k.on_simt : k.on_host) != nullptr;
-    };
+    const auto runs_there = [&](const Kernel& k) { return launcher_on(b.name, k) != nullptr; };
     j["backends"].push_back({{"backend", b.name},
                              {"device", b.device},
                              {"kernels", std::count_if(kernels().begin(), kernels().end(), runs_there)},

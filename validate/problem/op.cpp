@@ -21,8 +21,8 @@ const Op* find_op(std::string_view name) {
   return nullptr;
 }
 
-Names kernel_names(std::string_view op) {
-  Names names;
+std::vector<std::string_view> kernel_names(std::string_view op) {
+  std::vector<std::string_view> names;
   for (const Kernel& k : kernels())
     if (k.op == op) names.push_back(k.name);
   return names;

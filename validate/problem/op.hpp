@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "ops/core/kernel.hpp"
-#include "validate/base/error.hpp"
 #include "validate/cases/op_shape.hpp"
 #include "validate/problem/relation.hpp"
 #include "validate/values/fill.hpp"
@@ -182,6 +181,10 @@ inline std::string needs_arch(const Kernel& k, int arch) {
   if (k.only_arch != 0 && k.only_arch != arch) return "sm_" + std::to_string(k.only_arch) + " alone";
   return k.min_arch > arch ? "sm_" + std::to_string(k.min_arch) : "";
 }
+// What launches the kernel on a backend; null: it is not built for that one.
+inline Launcher launcher_on(std::string_view backend, const Kernel& k) {
+  return backend == "cuda" ? k.on_gpu : backend == "simt" ? k.on_simt : k.on_host;
+}
 // Whether the kernel calls a vendor's library.
 inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }
 // Whether it is a framework's pipeline with one library call or kernel per step.
@@ -203,6 +206,6 @@ inline std::size_t tensor_index(const Op& op, std::string_view name) {
 // By name; null if there is none.
 const Op* find_op(std::string_view name);
 const Kernel* find_kernel(std::string_view op, std::string_view name);
-Names kernel_names(std::string_view op);  // of kernels()
+std::vector<std::string_view> kernel_names(std::string_view op);  // of kernels()
 
 }  // namespace assay

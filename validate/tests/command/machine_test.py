@@ -12,7 +12,7 @@ import pytest
 
 from command_line import HANGS, SOURCES, has_cases, records, run, values, wait_until
 
-RUN = "run --backend simt --op softmax --suite sanitize --no-shrink"
+RUN = "run --backend simt --op softmax --suite sanitize --no-shrink --no-vendor"
 KIB = 1024
 
 

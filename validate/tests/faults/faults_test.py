@@ -4,7 +4,7 @@
 no verdict differs from that of the unbroken run unless it is skipped and names the machine, no record is torn or whole though
 cases are missing, the exit code is that of the record, and nothing hangs.
 
-  faults_test.py BINARIES LIBRARY [--sites SHARE] [--calls N] [--seed N] [--only RUN] [--fail SITE] [--list]
+  faults_test.py BINARIES LIBRARY [--sites SHARE] [--calls N] [--seed N] [--only RUN] [--fail SITE] [--list] [--from-main]
 """
 import argparse
 import collections
@@ -29,6 +29,7 @@ flags.add_argument("--only", default="", help="one of the runs, by name")
 flags.add_argument("--fail", default="", help="only this site, or call, as ASSAY_FAULTS_FAIL takes it; prints the run's output")
 flags.add_argument("--part", default="1/1", help="I/N: only the I-th of N parts")
 flags.add_argument("--list", action="store_true", help="print what each failure led to")
+flags.add_argument("--from-main", action="store_true", help="nothing fails before main()")
 flags = flags.parse_args()
 flags.binaries = os.path.abspath(flags.binaries)
 
@@ -110,6 +111,8 @@ class Run:
             OMP_WAIT_POLICY="passive",
             ASSAY_DATASETS=os.path.join(here, "../../../datasets"),
         )
+        if flags.from_main:
+            environment["ASSAY_FAULTS_FROM_MAIN"] = "1"
         if not fail:
             del environment["ASSAY_FAULTS_FAIL"]
         if sites:

@@ -6,6 +6,7 @@
 //   ASSAY_FAULTS_SITES=FILE  receives a line for each site: its number, process, kind, and the addresses as MODULE+OFFSET
 //   ASSAY_FAULTS_FAIL=SITE   the site of this number fails, the first time that it is reached
 //   ASSAY_FAULTS_FAIL=j:N    the N-th call of the judge fails, w:N that of the workers taken together
+//   ASSAY_FAULTS_FROM_MAIN=1 calls before main() count for nothing
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -162,8 +163,7 @@ F real(const char* name) {
   return reinterpret_cast<F>(::dlsym(RTLD_NEXT, name));
 }
 
-// Runs when the library is loaded, with the arguments of main().
-__attribute__((constructor)) void begin(int argc, char** argv) {
+void begin(int argc, char** argv) {
   const char* path = std::getenv("ASSAY_FAULTS_STATE");
   const char* program = argc ? std::strrchr(argv[0], '/') : nullptr;
   if (!path || argc == 0 || std::strncmp(program ? program + 1 : argv[0], "validate", 8) != 0) return;
@@ -185,12 +185,36 @@ __attribute__((constructor)) void begin(int argc, char** argv) {
   state = static_cast<State*>(page);
 }
 
+// Runs when the library is loaded, with the arguments of main().
+__attribute__((constructor)) void begin_at_once(int argc, char** argv) {
+  if (!std::getenv("ASSAY_FAULTS_FROM_MAIN")) begin(argc, argv);
+}
+
+using Main = int (*)(int, char**, char**);
+Main real_main;
+int main_of_program(int argc, char** argv, char** environment) {
+  begin(argc, argv);
+  return real_main(argc, argv, environment);
+}
+
 }  // namespace
 
-#define FAIL(kind, error, result) \
-  if (fails(kind, __builtin_return_address(0))) return errno = error, result
+#define FAIL(kind, error, result)                 \
+  if (fails(kind, __builtin_return_address(0))) { \
+    errno = error;                                \
+    return result;                                \
+  }
 
 extern "C" {
+
+// The C library's, which runs what comes before main(), and then main().
+int __libc_start_main(Main program, int argc, char** argv, void (*init)(), void (*fini)(), void (*fini_of_linker)(),
+                      void* stack) {
+  using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+  real_main = program;
+  const bool from_main = std::getenv("ASSAY_FAULTS_FROM_MAIN") != nullptr;
+  return real<Start>("__libc_start_main")(from_main ? main_of_program : program, argc, argv, init, fini, fini_of_linker, stack);
+}
 
 void* malloc(size_t n) {
   FAIL("malloc", ENOMEM, nullptr);

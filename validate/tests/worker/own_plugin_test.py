@@ -9,8 +9,11 @@ APART = ("loaded", "code", "not_checked", "seconds", "repro")
 
 
 def outcomes(these):
-    """Cases without what differs between a plugin and a kernel built in, sorted."""
-    rest = [{key: value for key, value in case.items() if key not in APART} for case in these]
+    """Cases without what differs between a plugin and a kernel built in, sorted.  A skipped one tells how much memory was free."""
+    rest = [
+        {key: value for key, value in case.items() if key not in APART and (key != "reason" or case["verdict"] != "skipped")}
+        for case in these
+    ]
     return sorted(({**case, "kernel": case["kernel"].removesuffix("_again")} for case in rest), key=repr)
 
 
@@ -45,4 +48,5 @@ def test_both_are_timed_in_turns(validate, theirs, plugin):
     words = ["--plugin", plugin, "--shape", "rows=4096 cols=1024"]
     validate("bench --op softmax --kernel warp_row,warp_row_again --dtype f16 --times-only --json times.jsonl", *words)
     rows = [row for row in of_kind("bench", records("times.jsonl")) if row.get("processes") == 6]
-    assert sorted(row["kernel"] for row in rows) == ["warp_row", "warp_row_again"]
+    timed = {row["kernel"] for row in rows}
+    assert timed >= {"warp_row", "warp_row_again"}  # besides what bench compares with
