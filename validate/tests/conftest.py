@@ -16,7 +16,7 @@ import command_line  # noqa: E402
 from command_line import SOURCES, Program  # noqa: E402
 
 SKIPPED = 77
-collect_ignore_glob = [
+collect_ignore_glob = [  # scripts, which ctest runs by themselves
     "*/readers_*",
     "*/typed_test.py",
     "*/hostile_files_test.py",

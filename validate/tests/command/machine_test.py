@@ -157,6 +157,6 @@ def test_the_end_of_a_worker_is_seen(deaf, plugins):
 
 def test_a_run_ends_on_a_blocked_signal(deaf):
     with deaf.started("run --backend simt --suite full --json blocked.jsonl") as process:
-        wait_until(has_cases, "blocked.jsonl", 6)
+        wait_until(lambda: has_cases("blocked.jsonl", 6) or process.poll() is not None)
         process.send_signal(signal.SIGTERM)
         assert process.wait(HANGS) == 130

@@ -21,7 +21,8 @@ def stopped_run(validate, path):
     """A run that writes the file, stopped after its first cases, so that it does not end before it is told to."""
     Path(path).unlink(missing_ok=True)
     with validate.started(f"{LONG} --json {path}") as process:
-        wait_until(has_cases, path)
+        wait_until(lambda: has_cases(path) or process.poll() is not None)
+        assert process.poll() is None, f"the run has ended: {read('err')}"
         process.send_signal(signal.SIGSTOP)
         yield process
 
