@@ -230,12 +230,8 @@ set(further_of_command "${PROJECT_SOURCE_DIR}/validate/tests/command/usage_test.
 foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals
     ${hostile_test} worker/ptx worker/cuda_source command/probe)
   get_filename_component(name ${test} NAME)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.py")
-    assay_pytest(${name} ${test} ${further_of_${name}})
-  else()
-    add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  endif()
-  set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
+  assay_pytest(${name} ${test} ${further_of_${name}})
+  set_tests_properties(${name} PROPERTIES RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 set(nvcc_build "")
 if(TARGET ptx_kernels)
