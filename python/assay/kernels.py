@@ -200,7 +200,7 @@ class Kernels:
         self._kernels = [plugin[0].kernels[i][0] for i in range(plugin[0].kernel_count)]
         self._why: Callable[[], bytes] | None = getattr(self._object, "assay_last_error", None)
         if self._why:
-            self._why.restype = c_char_p  # type: ignore[attr-defined]
+            self._why.restype = c_char_p
             self._why.argtypes = []  # type: ignore[attr-defined]
 
     def last_error(self) -> str:
