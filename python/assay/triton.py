@@ -23,6 +23,7 @@ import numpy as np
 from . import machine
 from .arrays import Array, empty, empty_like, tensor, zeros
 from .errors import Error, Finding, InputError
+from .fresh import Fresh
 from .tensors import ml_dtypes
 
 __all__ = ["Array", "Finding", "configs", "empty", "empty_like", "simulate", "tensor", "zeros"]
@@ -61,7 +62,7 @@ class Simulation:
         self.config = config
         self.options = options
         self.memory = machine.Memory()
-        self.fresh = machine.Fresh(self.memory)
+        self.fresh = Fresh(self.memory)
         self.entries: dict[str, machine.Entry] = {}  # that were launched, by name
         self._declared: list[machine.Region] = []
 

@@ -17,6 +17,7 @@ from triton.runtime.driver import driver
 from . import machine
 from . import triton as ours
 from .errors import InputError
+from .fresh import Fresh
 
 
 def _lines_of_source(text: bytes) -> bytes:
@@ -211,7 +212,7 @@ _OUTSIDE = {"numpy", "__array__", "__dlpack__", "set_", "resize_"}  # after whic
 
 
 @contextlib.contextmanager
-def allocations_seen(torch: Any, fresh: machine.Fresh) -> Iterator[None]:
+def allocations_seen(torch: Any, fresh: Fresh) -> Iterator[None]:
     """Within, tensors that torch allocates without writing them are known."""
     from torch.overrides import TorchFunctionMode
 
