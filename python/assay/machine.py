@@ -37,21 +37,32 @@ class Refused(InputError):
 
 
 class Entry:
-    """An entry of a PTX module, decoded.  Raises Refused."""
+    """An entry of a PTX module, decoded.
+
+    Attributes:
+        name: in the module.
+        handle: what the machine's interface knows it by.
+        parameters: the offset and the size of each, in bytes.
+        bytes: the size of all.
+        fidelity: how far the machine computes it as a GPU does, in words.
+
+    Raises:
+        Refused: the text is no PTX, or has an instruction that the machine does not run.
+    """
 
     def __init__(self, text: bytes, name: str, module: str) -> None:
         lib = ptx_library.opened()
         with ptx_library.lock:
             self._module = lib.assay_ptx_load(text, len(text), module.encode())
-            self._entry = lib.assay_ptx_entry(self._module, name.encode()) if self._module else None
-            if not self._entry:
+            self.handle = lib.assay_ptx_entry(self._module, name.encode()) if self._module else None
+            if not self.handle:
                 raise Refused(ptx_library.why())
-            count = lib.assay_ptx_parameters(self._entry, None, None, 0)
+            count = lib.assay_ptx_parameters(self.handle, None, None, 0)
             offsets, sizes = (ctypes.c_uint64 * count)(), (ctypes.c_uint64 * count)()
-            lib.assay_ptx_parameters(self._entry, offsets, sizes, count)
-            self.parameters = list(zip(offsets, sizes))  # the offset and the size of each, in bytes
-            self.bytes = int(lib.assay_ptx_parameter_bytes(self._entry))
-            self.fidelity = lib.assay_ptx_fidelity(self._entry).decode()
+            lib.assay_ptx_parameters(self.handle, offsets, sizes, count)
+            self.parameters = list(zip(offsets, sizes))
+            self.bytes = int(lib.assay_ptx_parameter_bytes(self.handle))
+            self.fidelity = lib.assay_ptx_fidelity(self.handle).decode()
         self.name = name
 
     def __del__(self) -> None:
@@ -120,6 +131,7 @@ class Memory:
                 ptx_library.opened().assay_ptx_release(twin.memory)
 
     def forget_all(self) -> None:
+        """Drops what is known of all regions."""
         for begin in list(self._twins):
             self.forget(begin)
 
@@ -143,14 +155,26 @@ class Memory:
         options: Options,
         scratch: int = 0,
     ) -> None:
-        """Runs an entry.
+        """Runs an entry, and copies back what it wrote.
 
-        `pack` makes the bytes of its parameters: it gets a function that translates an address of the host, which must lie in a
-        region, and the address of `scratch` bytes of memory for the entry's own use.
+        Args:
+            entry: the kernel.
+            grid, block: the extents x, y and z of the grid in blocks and of a block in threads.
+            shared: bytes of dynamic shared memory of a block.
+            regions: the memory of the host that the kernel may access.
+            pack: makes the bytes of its parameters.  It gets a function that translates an address of the host, which must lie
+                in a region, and the address of the scratch memory.
+            options: how it runs.
+            scratch: bytes of memory for the entry's own use.
+
+        Raises:
+            Finding: the kernel did what no kernel may do.
+            InputError: it writes a region that is read-only, or cannot be launched so.
+            MemoryError: the machine has no room for the regions.
         """
         lib = ptx_library.opened()
         entered: list[tuple[Region, int, bool]] = []
-        own = 0
+        own_scratch = 0
 
         def translate(address: int) -> int:
             for past in (0, 1):  # an address one past the end belongs to a region if none begins there
@@ -164,8 +188,8 @@ class Memory:
                 for region in regions:
                     entered.append((region, *self._enter(region)))
                 if scratch:
-                    own = self._allocate(Region(0, scratch, "global scratch memory"), 0)
-                parameters = pack(translate, own)
+                    own_scratch = self._allocate(Region(0, scratch, "global scratch memory"), 0)
+                parameters = pack(translate, own_scratch)
                 launch = ptx_library.CLaunch((*grid,), (*block,), shared, parameters, len(parameters))
                 suspected = self._run(entry, launch, options)
                 touched = [(region, memory) for region, memory, _ in entered if lib.assay_ptx_touched(memory)]
@@ -179,21 +203,21 @@ class Memory:
                 for _, memory, stays in entered:
                     if not stays:
                         lib.assay_ptx_release(memory)
-                if own:
-                    lib.assay_ptx_release(own)
+                if own_scratch:
+                    lib.assay_ptx_release(own_scratch)
 
     def _run(self, entry: Entry, launch: ptx_library.CLaunch, options: Options) -> Finding | None:
         """One launch.  Returns a race that may count for nothing."""
         lib = ptx_library.opened()
-        found = ptx_library.CFinding()
+        c_finding = ptx_library.CFinding()
         c_options = ptx_library.COptions(ORDERS.index(options.order), int(options.watch), options.seed, options.time_limit_s, 1)
         lib.assay_ptx_configure(ctypes.byref(c_options))
-        status = lib.assay_ptx_launch(entry._entry, ctypes.byref(launch), ctypes.byref(found))  # pylint: disable=protected-access
+        status = lib.assay_ptx_launch(entry.handle, ctypes.byref(launch), ctypes.byref(c_finding))
         if status == 1:
-            raise _finding_of(found, entry.name)
+            raise _finding_of(c_finding, entry.name)
         if status:
             raise InputError(f"{entry.name}: {ptx_library.why()}")
-        return _finding_of(found, entry.name) if lib.assay_ptx_suspected(ctypes.byref(found)) else None
+        return _finding_of(c_finding, entry.name) if lib.assay_ptx_suspected(ctypes.byref(c_finding)) else None
 
     def _compare_orders(
         self,
@@ -212,10 +236,17 @@ class Memory:
             raise suspected
 
 
-def _finding_of(found: ptx_library.CFinding, kernel: str) -> Finding:
-    message = found.message.decode(errors="replace")
+def _finding_of(c_finding: ptx_library.CFinding, kernel: str) -> Finding:
+    message = c_finding.message.decode(errors="replace")
     who = re.search(r"block (\(\d+, \d+, \d+\)), thread (\(\d+, \d+, \d+\))", message)
     block, thread = (tuple(map(int, part.strip("()").split(","))) for part in who.groups()) if who else (None, None)
     return Finding(
-        kernel, found.kind.decode(), message, found.file.decode(errors="replace"), found.line, block, thread, found.ptx_line
+        kernel,
+        c_finding.kind.decode(),
+        message,
+        c_finding.file.decode(errors="replace"),
+        c_finding.line,
+        block,
+        thread,
+        c_finding.ptx_line,
     )

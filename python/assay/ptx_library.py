@@ -18,6 +18,8 @@ lock = threading.RLock()  # a process has one machine
 
 
 class COptions(ctypes.Structure):
+    """AssayPtxOptions: how launches run."""
+
     _fields_ = [
         ("order", ctypes.c_int32),
         ("watch", ctypes.c_int32),
@@ -28,6 +30,8 @@ class COptions(ctypes.Structure):
 
 
 class CLaunch(ctypes.Structure):
+    """AssayPtxLaunch: one launch."""
+
     _fields_ = [
         ("grid", ctypes.c_uint32 * 3),
         ("block", ctypes.c_uint32 * 3),
@@ -38,6 +42,8 @@ class CLaunch(ctypes.Structure):
 
 
 class CFinding(ctypes.Structure):
+    """AssayPtxFinding: what a kernel did that no kernel may do."""
+
     _fields_ = [
         ("kind", ctypes.c_char_p),
         ("message", ctypes.c_char_p),

@@ -92,7 +92,7 @@ def validate(
     if simulate is not None and config == "all":
         options = {name: value for name, value in arguments_given.items() if name not in ("op", "fn", "config", "records")}
         return _each_configuration(op, fn, options, records)
-    simulated = Simulated.of(simulate, config) if simulate is not None else None
+    simulated = Simulated.parsed(simulate, config) if simulate is not None else None
     if simulated:
         device = place_device(device)
     for dtype in dtypes or ():
@@ -131,7 +131,9 @@ def _each_configuration(
 ) -> Run:
     """The runs with each configuration of the autotuned kernels in the module of fn, as one."""
     module = vars(sys.modules[fn.__module__])
-    count = max((len(k.configs) for k in module.values() if isinstance(getattr(k, "configs", None), list)), default=0)
+    count = max(
+        (len(member.configs) for member in module.values() if isinstance(getattr(member, "configs", None), list)), default=0
+    )
     if not count:
         raise InputError(f"config is 'all', and '{fn.__module__}' has no autotuned kernel")
     runs: list[Run] = []

@@ -35,6 +35,7 @@ class Failure:
 
     @property
     def reason(self) -> str:
+        """Why it failed, in one sentence; empty where the verdict says it all."""
         return str(self.record.get("reason", ""))
 
     @property
@@ -74,6 +75,7 @@ class Run:
 
     @property
     def passed(self) -> bool:
+        """Whether cases passed, none failed, and the run is complete."""
         incomplete = any(r.get("incomplete") for r in self.records if r["record"] == "end")
         return self.verdicts["passed"] > 0 and not self.failures and not incomplete
 
@@ -84,8 +86,8 @@ class Run:
         taken = len(self.cases) - sum(reasons.values())
         if not self.cases or 2 * taken >= len(self.cases):
             return None
-        told = ", ".join(f"{count} '{reason}'" for reason, count in reasons.most_common(3))
-        return f"takes {taken} of {len(self.cases)} cases ({100 * taken / len(self.cases):.0f} %); not: {told}"
+        most_common = ", ".join(f"{count} '{reason}'" for reason, count in reasons.most_common(3))
+        return f"takes {taken} of {len(self.cases)} cases ({100 * taken / len(self.cases):.0f} %); not: {most_common}"
 
     @property
     def margin(self) -> float:
@@ -94,6 +96,7 @@ class Run:
 
     @property
     def failures(self) -> list[Failure]:
+        """The cases that failed, crashed, hung or are suspect, in the order of the run."""
         smaller = {r["of"]: r for r in self.records if r["record"] == "shrunk" and "smallest" in r}
         return [
             Failure(c, smaller.get(c["repro"]), self._again(c, smaller.get(c["repro"])))
@@ -140,15 +143,15 @@ def judged(called: Called, records: str | os.PathLike[str] | None) -> Run:
     if called.code == 130:
         raise KeyboardInterrupt
     if called.code == 1:
-        blamed = [c["reason"] for c in run.cases if str(c.get("reason", "")).startswith(BLAME)]
+        blamed = [case["reason"] for case in run.cases if str(case.get("reason", "")).startswith(BLAME)]
         if blamed and not run.verdicts["passed"]:
             raise InputError(blamed[0].removeprefix(BLAME))
         raise Mismatch(_failures_text(run, called.err), run)
     if called.code == 3:
-        declined = sorted({str(c.get("reason", "")) for c in run.cases if c["verdict"] in ("unsupported", "skipped")})
+        declined = sorted({str(case.get("reason", "")) for case in run.cases if case["verdict"] in ("unsupported", "skipped")})
         why = "; ".join(declined[:3]) or called.out.strip().splitlines()[-1]
         raise Incomplete(f"the evidence is incomplete: {why}", run)
-    not_run = [c["reason"] for c in run.cases if str(c.get("reason", "")).startswith(NOT_RUN)]
+    not_run = [case["reason"] for case in run.cases if str(case.get("reason", "")).startswith(NOT_RUN)]
     if not_run:
         raise Incomplete(f"{len(not_run)} of {len(run.cases)} cases were left out: {not_run[0]}", run)
     if run.declined:
@@ -174,6 +177,6 @@ def _failures_text(run: Run, err: str) -> str:
             at_length = False
         if at_length:
             kept.append(paragraph)
-    said = [f"  {line}" for line in dict.fromkeys(err.splitlines()) if line.strip()][-_MOST_LINES_OF_WORKER:]
-    of_worker = ["\n".join(["the worker wrote", *said])] if said else []
+    lines = [f"  {line}" for line in dict.fromkeys(err.splitlines()) if line.strip()][-_MOST_LINES_OF_WORKER:]
+    of_worker = ["\n".join(["the worker wrote", *lines])] if lines else []
     return "\n\n".join([*(kept or paragraphs[1:-1]), paragraphs[-1], *of_worker])

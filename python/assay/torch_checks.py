@@ -33,7 +33,7 @@ def checked(interface: Interface, arguments: Mapping[str, Any]) -> Checked:
         InputError: an argument has a wrong dtype, shape, device or stride, or is missing; the message names it.
     """
     op = interface.op
-    tensors = {t: arguments[t.name] for t in op.inputs}
+    tensors = {tensor: arguments[tensor.name] for tensor in op.inputs}
     attributes = {a.name: arguments[a.name] for a in interface.attributes}
     for a in interface.attributes:
         if a.choices and not isinstance(a.default, bool) and attributes[a.name] not in a.choices:
@@ -41,24 +41,28 @@ def checked(interface: Interface, arguments: Mapping[str, Any]) -> Checked:
     for name in interface.implied:
         attribute = op.attribute(name)
         assert attribute
-        there = any(given is not None for t, given in tensors.items() if t.only_with == name)
+        there = any(given is not None for tensor, given in tensors.items() if tensor.only_with == name)
         attributes[name] = attribute.value(attribute.choices[there])
-    first, first_given = next((t, given) for t, given in tensors.items() if given is not None)
+    first, first_given = next((tensor, given) for tensor, given in tensors.items() if given is not None)
     of_case: tuple[library.Tensor, str] | None = None  # the tensor that sets the dtype of the case, and this
     extents: dict[str, Any] = {"1": 1}
-    for t, given in tensors.items():
-        if (given is not None) != library.is_there(op, t, attributes):
+    for tensor, given in tensors.items():
+        if (given is not None) != library.is_there(op, tensor, attributes):
             what = "is missing, which a case has" if given is None else "was given, which a case has only"
-            raise InputError(f"'{t.name}' {what} with '{t.only_with}'")
+            raise InputError(f"'{tensor.name}' {what} with '{tensor.only_with}'")
         if given is None:
             continue
         if given.device != first_given.device:
-            raise InputError(f"'{t.name}' is on the device {given.device}, and '{first.name}' on {first_given.device}")
-        of_case = _check_dtype(t, given, of_case)
-        _check_shape(t, given, extents)
-        _check_strides(t, given)
+            raise InputError(f"'{tensor.name}' is on the device {given.device}, and '{first.name}' on {first_given.device}")
+        of_case = _check_dtype(tensor, given, of_case)
+        _check_shape(tensor, given, extents)
+        _check_strides(tensor, given)
     assert of_case
-    outputs = [(t, [extents[axis] for axis in t.axes]) for t in interface.returned if library.is_there(op, t, attributes)]
+    outputs = [
+        (tensor, [extents[axis] for axis in tensor.axes])
+        for tensor in interface.returned
+        if library.is_there(op, tensor, attributes)
+    ]
     return Checked(attributes, outputs, of_case[1])
 
 

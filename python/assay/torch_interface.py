@@ -67,6 +67,7 @@ class Interface:
         return None if not outputs else outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def signature(self) -> inspect.Signature:
+        """What inspect.signature() says of the operator."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         empty = inspect.Parameter.empty
         return inspect.Signature([inspect.Parameter(n, kind, default=self.defaults.get(n, empty)) for n in self.names])
@@ -75,13 +76,13 @@ class Interface:
         """What help() shows of the operator: dtypes and shapes of its tensors, its attributes, and what it raises."""
 
         def lines(tensors: Iterable[library.Tensor]) -> list[str]:
-            said = []
+            described = []
             for t in tensors:
                 axes = [*t.axes[:-1], t.axes[-1] + " + 1" * t.extent_plus_one]
                 only = f", only with {t.only_with}" if t.only_with else ""
                 changed = ", which is changed" if t.role == "updated" else ""
-                said.append(f"    {t.name}: {t.dtype or 'dtype of the case'} [{', '.join(axes)}]{only}{changed}")
-            return said
+                described.append(f"    {t.name}: {t.dtype or 'dtype of the case'} [{', '.join(axes)}]{only}{changed}")
+            return described
 
         attributes = []
         for a in self.attributes:
