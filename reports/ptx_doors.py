@@ -7,7 +7,6 @@
     reports/ptx_doors.py simt.jsonl ptx.jsonl
 
 Exits with 1 if a case has another verdict than through the other door."""
-import sys
 
 from records import Parser, bits_by_kernel, bits_cells, bits_total, judged, level_of, records_of, show
 

@@ -5,7 +5,8 @@ from .benching import Bench, bench
 from .errors import Error, Finding, Incomplete, InputError, LibraryError, Mismatch, Unsupported
 from .judging import Result, check, golden
 from .library import Attribute, Op, Tensor, __version__, describe
-from .running import Failure, Run, validate
+from .running import validate
+from .runs import Failure, Run
 
 __all__ = [
     "Attribute",

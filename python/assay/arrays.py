@@ -27,13 +27,16 @@ def _dtype(dtype: Any) -> np.dtype:
 
 
 class Array:
-    """A view of an array of NumPy.
+    """A view of an array of NumPy, as a tensor that kernels of Triton take.
+
+    Args:
+        array: the view.
+        owner: the array that the memory was allocated as, which keeps it alive; None: the one at the end of `array.base`.
+        fresh: whether nobody has written the memory since it was allocated, as far as is known.
 
     Attributes:
-        base: the first address of the memory that kernels may access through it, and `base_bytes` its size: those of the array
-            that the memory was allocated as.
-        owner: keeps the memory alive.
-        fresh: whether nobody has written the memory since it was allocated, as far as is known.
+        base, base_bytes: the first address of the memory that kernels may access, and its size: those of the owner.
+        owner: as given or found.
     """
 
     def __init__(self, array: np.ndarray, owner: Any = None, fresh: bool = False) -> None:
@@ -47,42 +50,57 @@ class Array:
 
     # --- What Triton asks for.
     def data_ptr(self) -> int:
+        """The address of the first element."""
         return int(self._array.ctypes.data)
 
     @property
     def dtype(self) -> np.dtype:
+        """A dtype of NumPy, or bfloat16 of ml_dtypes."""
         return self._array.dtype
 
     # --- Words of torch.
     @property
     def shape(self) -> tuple[int, ...]:
+        """The extent of each axis, outermost first."""
         return self._array.shape
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return self._array.ndim
 
     @property
     def device(self) -> str:
+        """Always cpu."""
         return "cpu"
 
     def size(self, axis: int | None = None) -> Any:
+        """The extent of an axis; None: of each, as `shape`."""
         return self.shape if axis is None else self.shape[axis]
 
     def stride(self, axis: int | None = None) -> Any:
-        strides = tuple(s // self._array.itemsize for s in self._array.strides)
+        """The elements from one index of an axis to the next; None: a tuple of all."""
+        strides = tuple(step // self._array.itemsize for step in self._array.strides)
         return strides if axis is None else strides[axis]
 
     def numel(self) -> int:
+        """The number of elements."""
         return math.prod(self.shape)
 
     def element_size(self) -> int:
+        """The bytes of an element."""
         return int(self._array.itemsize)
 
     def is_contiguous(self) -> bool:
+        """Whether the elements lie without gaps, the last axis innermost."""
         return bool(self._array.flags.c_contiguous)
 
     def view(self, *shape: Any) -> Array:
+        """The same memory in another shape, given as extents or as one tuple of them.
+
+        Raises:
+            InputError: the array is not contiguous.
+        """
         shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         if not self.is_contiguous():
             raise InputError("an array with gaps has no view of another shape")
@@ -100,10 +118,12 @@ class Array:
     # --- Back to NumPy.
     @property
     def is_fresh(self) -> bool:
+        """Whether nobody has written the memory since it was allocated, as far as is known."""
         return self._fresh[0]
 
     @property
     def is_writable(self) -> bool:
+        """Whether kernels may write the memory: whether NumPy may."""
         return bool(self.owner.flags.writeable)
 
     def peek(self) -> np.ndarray:
@@ -124,7 +144,14 @@ class Array:
 
 
 def tensor(x: Any) -> Array:
-    """A tensor on the memory of an array of NumPy, or of anything on the host that speaks DLPack.  Nothing is copied."""
+    """A tensor for kernels of Triton on the memory of an array.
+
+    Args:
+        x: an array of NumPy, or anything on the host that speaks DLPack, of which nothing is copied; else what np.asarray takes.
+
+    Returns:
+        An Array with the shape, the strides and the dtype of x.  What kernels write is seen in x.
+    """
     if isinstance(x, Array):
         return x
     if isinstance(x, np.ndarray):
@@ -141,13 +168,35 @@ def _of_torch(like: Any) -> Any:
 
 
 def empty(shape: int | Sequence[int], dtype: Any = "float32") -> Array:
-    """Memory that nobody has written: a kernel that reads it before it writes it is found."""
+    """A tensor that nobody has written: a kernel that reads it before it writes it is found.
+
+    Args:
+        shape: its extents, outermost first.
+        dtype: by its name, or of NumPy, ml_dtypes or torch.
+
+    Returns:
+        A contiguous Array.
+
+    Raises:
+        InputError: there is no such dtype; bfloat16 needs the package ml_dtypes.
+    """
     array = np.empty(shape, _dtype(dtype))
     return Array(array, array, True)
 
 
 def empty_like(x: Any, dtype: Any = None) -> Any:
-    """The same, in the shape of a tensor; of a tensor of torch, one of torch."""
+    """A tensor like `empty`, with the shape of another.
+
+    Args:
+        x: an Array, an array of NumPy, or a tensor of torch.
+        dtype: as of `empty`; None: that of x.
+
+    Returns:
+        A contiguous Array; of a tensor of torch one of torch, on its device.
+
+    Raises:
+        InputError: there is no such dtype.
+    """
     torch = _of_torch(x)
     if torch:
         return torch.empty(x.shape, dtype=dtype or x.dtype, device=x.device)
@@ -155,4 +204,15 @@ def empty_like(x: Any, dtype: Any = None) -> Any:
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = "float32") -> Array:
+    """A tensor of zeros, which count as written.
+
+    Args:
+        shape, dtype: as of `empty`.
+
+    Returns:
+        A contiguous Array.
+
+    Raises:
+        InputError: there is no such dtype.
+    """
     return Array(np.zeros(shape, _dtype(dtype)))

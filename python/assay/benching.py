@@ -12,7 +12,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from . import judging, library, loading
 from .errors import InputError
-from .kernels import CUDA, Given, kernels
+from .kernels import CUDA, Call, Given, kernels
 from .serving import parameters_of, require_callable
 from .tensors import read_bits
 
@@ -26,7 +26,7 @@ class Bench:
     """Times of a callable and of our kernels on the same tensors.
 
     Attributes:
-        case: op, dtype and shape.
+        case: op, dtype and shape, as in a repro line.
         samples: microseconds of each launch, by name; the callable's is the first.
         margins: the largest err/bound of each one's outputs; at most 1 is right.
         left_out: kernels that are not timed, with the reason.
@@ -39,7 +39,7 @@ class Bench:
 
     @property
     def medians(self) -> dict[str, float]:
-        """Microseconds."""
+        """The median microseconds of a launch, by name."""
         return {name: statistics.median(times) for name, times in self.samples.items()}
 
     @property
@@ -85,11 +85,11 @@ def bench(
         dtype: f16, bf16 or f32.
         numerics: how fn computes, in the words of `validate describe numerics`.
         only: names of our kernels; None: all that take the case.
-        seconds: time to spend, but at least 30 launches of each.
+        seconds: time to spend on all together, but at least 30 launches of each.
         graph: time each as a CUDA graph, so that no time of Python's counts.  fn must not wait for the GPU.
 
     Returns:
-        A Bench.
+        A Bench, whose times are in microseconds.
 
     Raises:
         Mismatch: an output is wrong.
@@ -160,9 +160,12 @@ class _Contest:
     def add_callable(self, fn: Callable[..., Any], numerics: str | None) -> None:
         name = getattr(fn, "__name__", type(fn).__name__)
         given = {t.name: self._tensors.get(t.name) for t in self._op.inputs}
-        given.update((n, v) for n, v in self._attributes.items() if n not in given)
-        named = parameters_of(fn)
-        arguments = given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
+        given.update((attribute, value) for attribute, value in self._attributes.items() if attribute not in given)
+        parameters = parameters_of(fn)
+        arguments = given
+        if parameters is not None:  # of those without a default, one that the case lacks is None
+            wanted = [n for n, parameter in parameters.items() if n in given or parameter.default is parameter.empty]
+            arguments = {n: given.get(n) for n in wanted}
         self._judge(name, fn(**arguments), numerics)
         self._launches[name] = lambda: fn(**arguments)
 
@@ -171,8 +174,11 @@ class _Contest:
         outputs = self._outputs(like)
         tensors = {**self._tensors, **outputs}
         self._held.append(tensors)  # launches know addresses alone
-        given = {n: Given(self._name_of(x.dtype), tuple(x.shape), tuple(x.stride()), x.data_ptr()) for n, x in tensors.items()}
-        addresses = {n: t.address for n, t in given.items()}
+        given = {
+            tensor: Given(self._name_of(x.dtype), tuple(x.shape), tuple(x.stride()), x.data_ptr())
+            for tensor, x in tensors.items()
+        }
+        addresses = {tensor: x.data_ptr() for tensor, x in tensors.items()}
         for call in kernels().calls(self._op, self._dtype, given, self._attributes, device):
             if only is not None and call.name not in only:
                 continue
@@ -180,48 +186,50 @@ class _Contest:
                 self._refused[call.name] = call.refusal.decode(errors="replace")
                 continue
             workspace = like.new_empty(max(call.workspace_bytes, 1), dtype=self._torch.uint8)
-            launch = lambda c=call, w=workspace: c.launch(addresses, stream(), w.data_ptr())  # noqa: E731
+            launch = _launch_of(call, addresses, stream, workspace)
             launch()
             self._judge(call.name, tuple(tensors[t.name] for t in self._op.outputs if t.name in tensors), call.numerics)
             self._launches[call.name] = launch
 
     def capture(self) -> None:
         """Makes a CUDA graph of each launch.  Each was launched before, so its code is loaded, which a capture does not allow."""
-        t = self._torch
-        t.cuda.synchronize()
+        torch = self._torch
+        torch.cuda.synchronize()
         for name, launch in self._launches.items():
-            made = t.cuda.CUDAGraph()
+            graph = torch.cuda.CUDAGraph()
             try:
-                with t.cuda.graph(made):
+                with torch.cuda.graph(graph):
                     launch()
             except RuntimeError as e:
                 raise InputError(f"{name} cannot be captured as a CUDA graph: {str(e).splitlines()[0]}") from None
-            self._launches[name] = made.replay
-            self._held += [made, launch]  # a replay uses the memory that the launch holds
+            self._launches[name] = graph.replay
+            self._held += [graph, launch]  # a replay uses the memory that the launch holds
 
     def _name_of(self, dtype: Any) -> str:
-        t = self._torch
-        return {t.float16: "f16", t.bfloat16: "bf16", t.float32: "f32", t.int32: "i32", t.int64: "i64"}[dtype]
+        torch = self._torch
+        names = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.int32: "i32", torch.int64: "i64"}
+        return names[dtype]
 
     def _outputs(self, like: Any) -> dict[str, Any]:
         """New outputs, with the extents of the inputs."""
         extents: dict[str, int] = {"1": 1}
-        for t in self._op.inputs:
-            if t.name in self._tensors:
-                extents.update(zip(t.axes, self._tensors[t.name].shape))
-        t = self._torch
-        dtypes = {"f16": t.float16, "bf16": t.bfloat16, "f32": t.float32}
-        made = {}
+        for tensor in self._op.inputs:
+            if tensor.name in self._tensors:
+                extents.update(zip(tensor.axes, self._tensors[tensor.name].shape))
+        torch = self._torch
+        dtypes = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+        outputs = {}
         for output in self._op.outputs:
             if output.name not in self._tensors and library.is_there(self._op, output, self._attributes):
-                made[output.name] = like.new_empty([extents[a] for a in output.axes], dtype=dtypes[output.dtype or self._dtype])
-        return made
+                shape = [extents[axis] for axis in output.axes]
+                outputs[output.name] = like.new_empty(shape, dtype=dtypes[output.dtype or self._dtype])
+        return outputs
 
     def _judge(self, name: str, out: Any, numerics: str | None) -> None:
         """Judges outputs; those that are updated are what the op left in them, and get back what they held."""
-        after = {n: self._tensors[n].clone() for n in self._before}
-        for n, x in self._before.items():
-            self._tensors[n].copy_(x)
+        after = {updated: self._tensors[updated].clone() for updated in self._before}
+        for updated, before in self._before.items():
+            self._tensors[updated].copy_(before)
         if self._op.name != "transformer_layer":  # whose stages have numerics that no words declare
             result = judging.check(self._op.name, after or out, numerics=numerics, **self._tensors, **self._words())
             self._margins[name] = result.margin
@@ -229,12 +237,17 @@ class _Contest:
             self._margins[name] = math.nan
 
     def _words(self) -> dict[str, Any]:
-        return {n: v for n, v in self._attributes.items() if self._op.tensor(n) is None}
+        """The attributes that are arguments; another has the name of a tensor, which says it."""
+        return {name: value for name, value in self._attributes.items() if self._op.tensor(name) is None}
 
     def run(self, case: str, timer: Callable[[Callable[[], Any]], float], seconds: float) -> Bench:
         samples, slow = turns(self._launches, timer, seconds)
         margins = {name: self._margins[name] for name in samples}
         return Bench(case, samples, margins, {**self._refused, **slow})
+
+
+def _launch_of(call: Call, addresses: Mapping[str, int], stream: Callable[[], int], workspace: Any) -> Callable[[], None]:
+    return lambda: call.launch(addresses, stream(), workspace.data_ptr())
 
 
 def turns(

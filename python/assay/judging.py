@@ -33,11 +33,12 @@ class Result:
 
     @property
     def passed(self) -> bool:
+        """Whether every element that was judged is within its bound."""
         return self.record["verdict"] == "passed"
 
     @property
     def margin(self) -> float:
-        """The largest err/bound of an element; at most 1 is right."""
+        """The largest err/bound of an element; at most 1 is right.  0 where no element has a bound."""
         return float(self.record.get("margin", 0.0))
 
     def __str__(self) -> str:
@@ -74,8 +75,8 @@ def check(op: str, out: Any, *, numerics: str | None = None, suggest: bool = Fal
     tensors, flags = _arguments(contract, arguments)
     outputs = _outputs(contract, out)
     flags += (["--numerics", numerics] if numerics else []) + (["--suggest-numerics"] if suggest else [])
-    with _file(contract, tensors) as given, _file(contract, outputs) as made:
-        called = library.call(["judge", given.path, made.path, "--json", "-", *flags], [given.fd, made.fd])
+    with _file(contract, tensors) as given, _file(contract, outputs) as computed:
+        called = library.call(["judge", given.path, computed.path, "--json", "-", *flags], [given.fd, computed.fd])
     lines = [json.loads(line) for line in called.out.splitlines()]
     record = next((line for line in lines if line["record"] == "case"), None)
     if record is None:
@@ -95,11 +96,11 @@ def golden(op: str, *, f64: bool = False, **arguments: Any) -> Any:
 
     Args:
         op: the name of an op.
-        f64: leave them in f64; else each is rounded once to its dtype.
+        f64: leave outputs in f64; else each is rounded once to its dtype of the contract.
         arguments: as of `assay.check`.
 
     Returns:
-        An array of NumPy, or of several outputs a tuple in the order of the contract.
+        A contiguous array of NumPy with the shape of the contract; of several outputs a tuple in the order of the contract.
 
     Raises:
         InputError: a name, dtype, shape or value is not the contract's; or outputs are bf16 and ml_dtypes is missing.

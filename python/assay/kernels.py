@@ -95,11 +95,16 @@ class Given(NamedTuple):
 
 
 class Call:
-    """A kernel and the arguments of its launches, whose tensors may have other addresses in each."""
+    """A kernel and the arguments of its launches, whose tensors may have other addresses in each.
+
+    Attributes:
+        refusal: why the kernel does not take the case; None: it does.
+        workspace_bytes: the size of the memory that a launch needs beside its tensors.
+    """
 
     def __init__(
         self,
-        of: Kernels,
+        owner: Kernels,
         kernel: Any,
         op: library.Op,
         dtype: str,
@@ -107,20 +112,23 @@ class Call:
         attributes: Mapping[str, Any],
         device: tuple[int, int],
     ) -> None:
-        self._of, self._kernel = of, kernel
+        self._owner = owner
+        self._kernel = kernel
         self._structs: list[Any] = []  # what the call points to
         given = (ctypes.POINTER(_Tensor) * len(op.tensors))()
         self._data: dict[str, Any] = {}
-        for i, t in enumerate(op.tensors):
-            if t.name in tensors:
-                struct = self._tensor(t.name, tensors[t.name], device)
-                self._data[t.name] = struct.dl
+        for i, tensor in enumerate(op.tensors):
+            if tensor.name in tensors:
+                struct = self._tensor(tensor.name, tensors[tensor.name], device)
+                self._data[tensor.name] = struct.dl
                 given[i] = ctypes.pointer(struct)
         values = (ctypes.POINTER(_Attribute) * len(op.attributes))()
-        for i, a in enumerate(op.attributes):
-            value = attributes.get(a.name, a.default)
-            word = (a.choices[int(value)] if isinstance(value, bool) else str(value)) if a.choices else None
-            struct = _Attribute(ctypes.sizeof(_Attribute), a.name.encode(), word and word.encode(), 0.0 if word else float(value))
+        for i, attribute in enumerate(op.attributes):
+            value = attributes.get(attribute.name, attribute.default)
+            word = (attribute.choices[int(value)] if isinstance(value, bool) else str(value)) if attribute.choices else None
+            struct = _Attribute(
+                ctypes.sizeof(_Attribute), attribute.name.encode(), word and word.encode(), 0.0 if word else float(value)
+            )
             self._structs.append(struct)
             values[i] = ctypes.pointer(struct)
         self._structs += [given, values]
@@ -135,23 +143,24 @@ class Call:
         )
         self._lock = threading.Lock()
         self._run = kernel.run
-        self._at = ctypes.byref(self._call)
+        self._call_pointer = ctypes.byref(self._call)
         self.refusal = kernel.supports(ctypes.byref(self._call)) if kernel.supports else None
         self.workspace_bytes = 0
         if self.refusal is None and kernel.workspace_bytes:
             self.workspace_bytes = int(kernel.workspace_bytes(ctypes.byref(self._call)))
 
-    def _tensor(self, name: str, t: Given, device: tuple[int, int]) -> Any:
-        code, bits = _CODES[t.dtype]
-        extents = (c_int64 * max(len(t.shape), 1))(*t.shape)
-        strides = (c_int64 * max(len(t.shape), 1))(*t.strides)
-        dl = _DLTensor(t.address, *device, len(t.shape), code, bits, 1, extents, strides, 0)
+    def _tensor(self, name: str, tensor: Given, device: tuple[int, int]) -> Any:
+        code, bits = _CODES[tensor.dtype]
+        extents = (c_int64 * max(len(tensor.shape), 1))(*tensor.shape)
+        strides = (c_int64 * max(len(tensor.shape), 1))(*tensor.strides)
+        dl = _DLTensor(tensor.address, *device, len(tensor.shape), code, bits, 1, extents, strides, 0)
         struct = _Tensor(ctypes.sizeof(_Tensor), name.encode(), dl)
         self._structs += [extents, strides, struct]
         return struct
 
     @property
     def name(self) -> str:
+        """The kernel's."""
         return self._kernel.name.decode()
 
     @property
@@ -160,7 +169,12 @@ class Call:
         return self._kernel.numerics.decode() if self._kernel.numerics else None
 
     def launch(self, addresses: Mapping[str, int], stream: int = 0, workspace: int = 0) -> None:
-        """Enqueues the kernel.  `addresses`: of all tensors, with the alignment that they had when the call was made.
+        """Enqueues the kernel.
+
+        Args:
+            addresses: of all tensors by name, with the alignment that they had when the call was made.
+            stream: the address of a stream of the device; 0: the default one.
+            workspace: the address of `workspace_bytes` bytes.
 
         Raises:
             Error: the kernel reports one.
@@ -177,9 +191,11 @@ class Call:
             for place, address in zip(places, addresses):
                 place.data = address
             self._call.stream, self._call.workspace = stream, workspace
-            code = self._run(self._at)
+            code = self._run(self._call_pointer)
         if code:
-            raise Error(f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._of.last_error() or f'error {code}'}")
+            raise Error(
+                f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._owner.last_error() or f'error {code}'}"
+            )
 
 
 class Kernels:
@@ -200,10 +216,11 @@ class Kernels:
         self._kernels = [plugin[0].kernels[i][0] for i in range(plugin[0].kernel_count)]
         self._why: Callable[[], bytes] | None = getattr(self._object, "assay_last_error", None)
         if self._why:
-            self._why.restype = c_char_p  # type: ignore[attr-defined]
+            self._why.restype = c_char_p
             self._why.argtypes = []  # type: ignore[attr-defined]
 
     def last_error(self) -> str:
+        """What the object says of its last failure; empty: nothing."""
         return (self._why() or b"").decode(errors="replace") if self._why else ""
 
     @functools.lru_cache(maxsize=None)
@@ -237,7 +254,7 @@ class Kernels:
 
 def _reasons(calls: Sequence[Call]) -> str:
     """The reason of all, or of each."""
-    reasons = {(c.refusal or b"").decode(errors="replace"): c.name for c in reversed(calls)}
+    reasons = {(call.refusal or b"").decode(errors="replace"): call.name for call in reversed(calls)}
     return next(iter(reasons)) if len(reasons) == 1 else "; ".join(f"{name}: {why}" for why, name in reversed(reasons.items()))
 
 

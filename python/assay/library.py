@@ -46,20 +46,20 @@ def program() -> str:
 
 def _on_path() -> str | None:
     """A `validate` on PATH that is not this package's own script, which would start itself."""
-    own = Path(sys.executable).parent
-    places = [p for p in os.environ.get("PATH", "").split(os.pathsep) if p and Path(p) != own]
+    own_folder = Path(sys.executable).parent
+    places = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder and Path(folder) != own_folder]
     return shutil.which("validate", path=os.pathsep.join(places))
 
 
 @functools.lru_cache(maxsize=None)
 def _require_version(path: str) -> None:
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
     except OSError as e:
         raise LibraryError(f"the program '{path}' cannot be started: {e.strerror}") from None
-    version = said.stdout.split(" ")[0].strip()
-    if said.returncode != 0 or not version:
-        why = said.stderr.strip().splitlines()
+    version = answer.stdout.split(" ")[0].strip()
+    if answer.returncode != 0 or not version:
+        why = answer.stderr.strip().splitlines()
         raise LibraryError(f"the program '{path}' does not tell its version{': ' + why[0] if why else ''}")
     if version != __version__:
         raise LibraryError(f"the program '{path}' has the version {version}, and this package needs {__version__}")
@@ -93,7 +93,7 @@ def _sentence(err: str) -> str:
     )
     text = re.sub(
         r"^'/proc/self/fd/\d+'(:| cannot)",
-        lambda m: "the tensors cannot" if m[1] == " cannot" else "",
+        lambda match: "the tensors cannot" if match[1] == " cannot" else "",
         lines[-1].removeprefix("validate: "),
     )
     text = re.sub(r"'/proc/self/fd/\d+'", "the tensors", text)
@@ -134,19 +134,27 @@ class Tensor:
 
     @property
     def is_output(self) -> bool:
+        """Whether the op writes it."""
         return self.role in ("output", "updated")
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute of an op: a number, a word of `choices`, or True and False where these are no and yes."""
+    """An attribute of an op.
+
+    Attributes:
+        name: as an argument has it.
+        default: what it is where it is left out.
+        choices: the words that it may be, True and False where these are no and yes; empty: it is a number.
+    """
 
     name: str
     default: float | int | str | bool
     choices: tuple[str, ...] = ()
 
     def value(self, text: object) -> float | int | str | bool:
-        """An order's or the program's value as a callable gets it: whole numbers are int."""
+        """An order's or the program's `text` as the value that a callable gets: a word, True or False, or a number, whole ones as
+        int."""
         if self.choices == ("no", "yes"):
             return text == "yes"
         if self.choices:
@@ -157,7 +165,14 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Op:
-    """The contract of an op: `validate describe OP`.  Tensors and attributes are in its order."""
+    """The contract of an op: `validate describe OP`.
+
+    Attributes:
+        name: of the op.
+        about: the formula and the source, in words.
+        axes: what each axis counts, by its name.
+        tensors, attributes: in the order of the contract.
+    """
 
     name: str
     about: str
@@ -176,9 +191,11 @@ class Op:
         return tuple(t for t in self.tensors if t.is_output)
 
     def tensor(self, name: str) -> Tensor | None:
+        """The tensor of this name; None: there is none."""
         return next((t for t in self.tensors if t.name == name), None)
 
     def attribute(self, name: str) -> Attribute | None:
+        """The attribute of this name; None: there is none."""
         return next((a for a in self.attributes if a.name == name), None)
 
 
@@ -195,24 +212,30 @@ def is_there(op: Op, tensor: Tensor, attributes: Mapping[str, object]) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def describe(op: str) -> Op:
-    """The contract of an op, by its name.
+    """The contract of an op: its tensors with their axes and dtypes, and its attributes.
+
+    Args:
+        op: the name of an op, one of `validate list ops`.
+
+    Returns:
+        An Op.
 
     Raises:
         InputError: there is no such op.
         LibraryError: see `assay.LibraryError`.
     """
-    said = json.loads(call(["describe", op, "--json"]).out)
+    description = json.loads(call(["describe", op, "--json"]).out)
     attributes = []
-    for a in said["attributes"]:
+    for a in description["attributes"]:
         bare = Attribute(a["attribute"], 0, tuple(a["choices"]))
         attributes.append(Attribute(bare.name, bare.value(a["default"]), bare.choices))
     return Op(
-        said["op"],
-        said["about"],
-        {a["axis"]: a["meaning"] for a in said["axes"]},
+        description["op"],
+        description["about"],
+        {a["axis"]: a["meaning"] for a in description["axes"]},
         tuple(
             Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with"), t.get("extent_plus_one", False))
-            for t in said["tensors"]
+            for t in description["tensors"]
         ),
         tuple(attributes),
     )

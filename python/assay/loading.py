@@ -29,7 +29,15 @@ def stop_reading() -> None:
 
 
 def load(target: str, folders: Sequence[str] = ()) -> Callable[..., Any]:
-    """The function that FILE.py:FUNCTION or MODULE:FUNCTION names.  Raises InputError."""
+    """The function that FILE.py:FUNCTION or MODULE:FUNCTION names.
+
+    Args:
+        target: these words.
+        folders: to import from first.
+
+    Raises:
+        InputError: there is no such file or function.
+    """
     place, _, name = target.rpartition(":")
     if not place or not name:
         raise InputError(f"'{target}' names no function, as FILE.py:FUNCTION and MODULE:FUNCTION do")

@@ -1,27 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated machine in this process: PTX runs on the memory of tensors (libassay_ptx.so, include/assay_ptx.h)."""
+"""The simulated machine in this process: PTX runs on the memory of tensors."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import os
 import re
-import threading
-import weakref
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 
-from . import library
-from .errors import Finding, InputError, LibraryError
+from . import ptx_library
+from .errors import Finding, InputError
 
-VARIABLE = "ASSAY_PTX"  # in the environment: the shared object to use
 ORDERS = ("forward", "reverse", "shuffled")
-_VERSION = 1
-_lock = threading.RLock()  # a process has one machine
 
 
 @dataclass(frozen=True)
@@ -40,103 +32,42 @@ class Options:
     time_limit_s: float = 0
 
 
-class _Options(ctypes.Structure):
-    _fields_ = [
-        ("order", ctypes.c_int32),
-        ("watch", ctypes.c_int32),
-        ("seed", ctypes.c_uint64),
-        ("time_limit_s", ctypes.c_double),
-        ("replicated", ctypes.c_int32),
-    ]
-
-
-class _Launch(ctypes.Structure):
-    _fields_ = [
-        ("grid", ctypes.c_uint32 * 3),
-        ("block", ctypes.c_uint32 * 3),
-        ("shared_bytes", ctypes.c_uint64),
-        ("parameters", ctypes.c_char_p),
-        ("parameter_bytes", ctypes.c_uint64),
-    ]
-
-
-class _Finding(ctypes.Structure):
-    _fields_ = [
-        ("kind", ctypes.c_char_p),
-        ("message", ctypes.c_char_p),
-        ("file", ctypes.c_char_p),
-        ("line", ctypes.c_int32),
-        ("ptx_line", ctypes.c_int32),
-    ]
-
-
-@functools.lru_cache(maxsize=None)
-def _library() -> ctypes.CDLL:
-    """The shared object that ASSAY_PTX names, or the one beside the program `validate`."""
-    named = os.environ.get(VARIABLE)
-    path = named or str(Path(library.program()).resolve().parent / "libassay_ptx.so")
-    try:
-        lib = ctypes.CDLL(path)
-    except OSError as e:
-        raise LibraryError(f"the simulated machine cannot be opened: {e}  ({VARIABLE} names another object)") from None
-    pointer, size = ctypes.c_void_p, ctypes.c_uint64
-    for name, result, *arguments in (
-        ("version", ctypes.c_uint32),
-        ("why", ctypes.c_char_p),
-        ("load", pointer, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p),
-        ("entry", pointer, pointer, ctypes.c_char_p),
-        ("unload", None, pointer),
-        ("fidelity", ctypes.c_char_p, pointer),
-        ("parameters", ctypes.c_size_t, pointer, ctypes.POINTER(size), ctypes.POINTER(size), ctypes.c_size_t),
-        ("parameter_bytes", size, pointer),
-        ("allocate", pointer, size, size, ctypes.c_char_p),
-        ("release", None, pointer),
-        ("mark_written", None, pointer, size),
-        ("touched", ctypes.c_int32, pointer),
-        ("written", None, pointer, size, pointer),
-        ("configure", None, ctypes.POINTER(_Options)),
-        ("suspected", ctypes.c_int32, ctypes.POINTER(_Finding)),
-        ("launch", ctypes.c_int32, pointer, ctypes.POINTER(_Launch), ctypes.POINTER(_Finding)),
-    ):
-        try:
-            function = getattr(lib, f"assay_ptx_{name}")
-        except AttributeError:
-            raise LibraryError(f"'{path}' is no libassay_ptx.so of this version: it lacks assay_ptx_{name}") from None
-        function.restype, function.argtypes = result, arguments
-    if lib.assay_ptx_version() != _VERSION:
-        raise LibraryError(f"'{path}' has the interface {lib.assay_ptx_version()}, and this package needs {_VERSION}")
-    return lib
-
-
-def _why() -> str:
-    return str(_library().assay_ptx_why().decode(errors="replace"))
-
-
 class Refused(InputError):
     """The text is no PTX, or has an instruction that the machine does not run."""
 
 
 class Entry:
-    """An entry of a PTX module, decoded.  Raises Refused."""
+    """An entry of a PTX module, decoded.
+
+    Attributes:
+        name: in the module.
+        handle: what the machine's interface knows it by.
+        parameters: the offset and the size of each, in bytes.
+        bytes: the size of all.
+        fidelity: how far the machine computes it as a GPU does, in words.
+
+    Raises:
+        Refused: the text is no PTX, or has an instruction that the machine does not run.
+    """
 
     def __init__(self, text: bytes, name: str, module: str) -> None:
-        lib = _library()
-        with _lock:
+        lib = ptx_library.opened()
+        with ptx_library.lock:
             self._module = lib.assay_ptx_load(text, len(text), module.encode())
-            self._entry = lib.assay_ptx_entry(self._module, name.encode()) if self._module else None
-            if not self._entry:
-                raise Refused(_why())
-            count = lib.assay_ptx_parameters(self._entry, None, None, 0)
+            self.handle = lib.assay_ptx_entry(self._module, name.encode()) if self._module else None
+            if not self.handle:
+                raise Refused(ptx_library.why())
+            count = lib.assay_ptx_parameters(self.handle, None, None, 0)
             offsets, sizes = (ctypes.c_uint64 * count)(), (ctypes.c_uint64 * count)()
-            lib.assay_ptx_parameters(self._entry, offsets, sizes, count)
-            self.parameters = list(zip(offsets, sizes))  # the offset and the size of each, in bytes
-            self.bytes = int(lib.assay_ptx_parameter_bytes(self._entry))
-            self.fidelity = lib.assay_ptx_fidelity(self._entry).decode()
+            lib.assay_ptx_parameters(self.handle, offsets, sizes, count)
+            self.parameters = list(zip(offsets, sizes))
+            self.bytes = int(lib.assay_ptx_parameter_bytes(self.handle))
+            self.fidelity = lib.assay_ptx_fidelity(self.handle).decode()
         self.name = name
 
     def __del__(self) -> None:
         if getattr(self, "_module", None):
-            _library().assay_ptx_unload(self._module)
+            ptx_library.opened().assay_ptx_unload(self._module)
 
 
 @dataclass
@@ -172,14 +103,14 @@ class Memory:
         self._twins: dict[int, _Twin] = {}  # by the region's address
 
     def _allocate(self, region: Region, align_to: int) -> int:
-        memory = _library().assay_ptx_allocate(region.size, align_to % 256, region.name.encode())
+        memory = ptx_library.opened().assay_ptx_allocate(region.size, align_to % 256, region.name.encode())
         if not memory:
-            raise MemoryError(_why())
+            raise MemoryError(ptx_library.why())
         return int(memory)
 
     def _enter(self, region: Region) -> tuple[int, bool]:
         """The machine's memory for a region, with its bytes, and whether it stays."""
-        lib = _library()
+        lib = ptx_library.opened()
         twin = self._twins.get(region.begin)
         if twin and (twin.size != region.size or not region.fresh):
             self.forget(region.begin)
@@ -196,10 +127,11 @@ class Memory:
         """Drops what is known of a region that stays no longer."""
         twin = self._twins.pop(begin, None)
         if twin:
-            with _lock:
-                _library().assay_ptx_release(twin.memory)
+            with ptx_library.lock:
+                ptx_library.opened().assay_ptx_release(twin.memory)
 
     def forget_all(self) -> None:
+        """Drops what is known of all regions."""
         for begin in list(self._twins):
             self.forget(begin)
 
@@ -209,7 +141,7 @@ class Memory:
         if not twin or twin.size != size:
             return None
         flags = np.empty(size, np.uint8)
-        _library().assay_ptx_written(twin.memory, size, flags.ctypes.data)
+        ptx_library.opened().assay_ptx_written(twin.memory, size, flags.ctypes.data)
         return flags == 0
 
     def launch(
@@ -223,14 +155,26 @@ class Memory:
         options: Options,
         scratch: int = 0,
     ) -> None:
-        """Runs an entry.
+        """Runs an entry, and copies back what it wrote.
 
-        `pack` makes the bytes of its parameters: it gets a function that translates an address of the host, which must lie in a
-        region, and the address of `scratch` bytes of memory for the entry's own use.
+        Args:
+            entry: the kernel.
+            grid, block: the extents x, y and z of the grid in blocks and of a block in threads.
+            shared: bytes of dynamic shared memory of a block.
+            regions: the memory of the host that the kernel may access.
+            pack: makes the bytes of its parameters.  It gets a function that translates an address of the host, which must lie
+                in a region, and the address of the scratch memory.
+            options: how it runs.
+            scratch: bytes of memory for the entry's own use.
+
+        Raises:
+            Finding: the kernel did what no kernel may do.
+            InputError: it writes a region that is read-only, or cannot be launched so.
+            MemoryError: the machine has no room for the regions.
         """
-        lib = _library()
+        lib = ptx_library.opened()
         entered: list[tuple[Region, int, bool]] = []
-        own = 0
+        own_scratch = 0
 
         def translate(address: int) -> int:
             for past in (0, 1):  # an address one past the end belongs to a region if none begins there
@@ -239,14 +183,14 @@ class Memory:
                         return memory + address - region.begin
             return address
 
-        with _lock:
+        with ptx_library.lock:
             try:
                 for region in regions:
                     entered.append((region, *self._enter(region)))
                 if scratch:
-                    own = self._allocate(Region(0, scratch, "global scratch memory"), 0)
-                parameters = pack(translate, own)
-                launch = _Launch((*grid,), (*block,), shared, parameters, len(parameters))
+                    own_scratch = self._allocate(Region(0, scratch, "global scratch memory"), 0)
+                parameters = pack(translate, own_scratch)
+                launch = ptx_library.CLaunch((*grid,), (*block,), shared, parameters, len(parameters))
                 suspected = self._run(entry, launch, options)
                 touched = [(region, memory) for region, memory, _ in entered if lib.assay_ptx_touched(memory)]
                 if suspected:
@@ -259,24 +203,29 @@ class Memory:
                 for _, memory, stays in entered:
                     if not stays:
                         lib.assay_ptx_release(memory)
-                if own:
-                    lib.assay_ptx_release(own)
+                if own_scratch:
+                    lib.assay_ptx_release(own_scratch)
 
-    def _run(self, entry: Entry, launch: _Launch, options: Options) -> Finding | None:
+    def _run(self, entry: Entry, launch: ptx_library.CLaunch, options: Options) -> Finding | None:
         """One launch.  Returns a race that may count for nothing."""
-        lib = _library()
-        found = _Finding()
-        c_options = _Options(ORDERS.index(options.order), int(options.watch), options.seed, options.time_limit_s, 1)
+        lib = ptx_library.opened()
+        c_finding = ptx_library.CFinding()
+        c_options = ptx_library.COptions(ORDERS.index(options.order), int(options.watch), options.seed, options.time_limit_s, 1)
         lib.assay_ptx_configure(ctypes.byref(c_options))
-        status = lib.assay_ptx_launch(entry._entry, ctypes.byref(launch), ctypes.byref(found))  # pylint: disable=protected-access
+        status = lib.assay_ptx_launch(entry.handle, ctypes.byref(launch), ctypes.byref(c_finding))
         if status == 1:
-            raise _finding_of(found, entry.name)
+            raise _finding_of(c_finding, entry.name)
         if status:
-            raise InputError(f"{entry.name}: {_why()}")
-        return _finding_of(found, entry.name) if lib.assay_ptx_suspected(ctypes.byref(found)) else None
+            raise InputError(f"{entry.name}: {ptx_library.why()}")
+        return _finding_of(c_finding, entry.name) if lib.assay_ptx_suspected(ctypes.byref(c_finding)) else None
 
     def _compare_orders(
-        self, entry: Entry, launch: _Launch, options: Options, touched: Sequence[tuple[Region, int]], suspected: Finding
+        self,
+        entry: Entry,
+        launch: ptx_library.CLaunch,
+        options: Options,
+        touched: Sequence[tuple[Region, int]],
+        suspected: Finding,
     ) -> None:
         """Raises the suspected race if the results differ in the other order of threads."""
         first = [ctypes.string_at(memory, region.size) for region, memory in touched]
@@ -287,32 +236,17 @@ class Memory:
             raise suspected
 
 
-def _finding_of(found: _Finding, kernel: str) -> Finding:
-    message = found.message.decode(errors="replace")
+def _finding_of(c_finding: ptx_library.CFinding, kernel: str) -> Finding:
+    message = c_finding.message.decode(errors="replace")
     who = re.search(r"block (\(\d+, \d+, \d+\)), thread (\(\d+, \d+, \d+\))", message)
     block, thread = (tuple(map(int, part.strip("()").split(","))) for part in who.groups()) if who else (None, None)
     return Finding(
-        kernel, found.kind.decode(), message, found.file.decode(errors="replace"), found.line, block, thread, found.ptx_line
+        kernel,
+        c_finding.kind.decode(),
+        message,
+        c_finding.file.decode(errors="replace"),
+        c_finding.line,
+        block,
+        thread,
+        c_finding.ptx_line,
     )
-
-
-class Fresh:
-    """Knows which memory was allocated without being written: addresses of storages, while these live."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._known: dict[int, int] = {}  # address: bytes
-
-    def add(self, storage: Any, begin: int, size: int) -> None:
-        """A storage was allocated; `storage` lives as long as its memory."""
-        if size:
-            self._known[begin] = size
-            weakref.finalize(storage, self.drop, begin).atexit = False
-
-    def drop(self, begin: int) -> None:
-        """The host may have written it, or it is gone."""
-        self._known.pop(begin, None)
-        self._memory.forget(begin)
-
-    def __contains__(self, begin: int) -> bool:
-        return begin in self._known

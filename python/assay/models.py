@@ -37,8 +37,8 @@ def _op(name: str, names: tuple[str, ...], view: Forward, results: Forward, **at
         if given[0].is_cuda and not torch.compiler.is_compiling():
             return direct(*given)
         out = getattr(ops, name)(**dict(zip(names, view(*given))), **attributes)
-        made = results(out if isinstance(out, (tuple, list)) else (out,), *given)
-        return made[0] if len(made) == 1 else made
+        returned = results(out if isinstance(out, (tuple, list)) else (out,), *given)
+        return returned[0] if len(returned) == 1 else returned
 
     return call
 
@@ -49,8 +49,8 @@ def _by_rows(name: str, *names: str, **attributes: Any) -> Forward:
     def view(*given: torch.Tensor) -> list[torch.Tensor]:
         return [x.flatten(0, -2) if x.dim() > 2 else x for x in given]
 
-    def results(made: Any, x: torch.Tensor, *_: torch.Tensor) -> list[torch.Tensor]:
-        return [y.view(*x.shape[:-1], y.shape[-1]) for y in made]
+    def results(outputs: Any, x: torch.Tensor, *_: torch.Tensor) -> list[torch.Tensor]:
+        return [y.view(*x.shape[:-1], y.shape[-1]) for y in outputs]
 
     return _op(name, names, view, results, **attributes)
 
@@ -153,8 +153,8 @@ def _llama_layer(module: Any) -> Forward:
 
     def forward(hidden_states: torch.Tensor, **more: Any) -> torch.Tensor:
         attention, _ = module.self_attn(hidden_states=module.input_layernorm(hidden_states), **more)
-        y, s = add_and_norm(attention, hidden_states, norm.weight)
-        return s + module.mlp(y)
+        normed, added = add_and_norm(attention, hidden_states, norm.weight)
+        return added + module.mlp(normed)
 
     return forward
 

@@ -22,7 +22,7 @@ Entry = Mapping[str, Any]  # a tensor of an order
 def view_of(entry: Entry, image: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """The elements of an image, with the entry's shape and strides, as bits or as the dtype."""
     bits = BITS[entry["dtype"]]
-    strides = [s * bits.itemsize for s in entry["strides"]]
+    strides = [stride * bits.itemsize for stride in entry["strides"]]
     array = np.ndarray(entry["shape"], bits, image.data if image.size else bytearray(8), 0, strides)
     if not image.flags.writeable:
         array.flags.writeable = False
@@ -107,7 +107,9 @@ class TorchPlace:
 
     def poison(self, entries: Sequence[Entry], garbage: int) -> None:
         blocks = [
-            self._bytes(math.prod(e["shape"]) * BITS[e["dtype"]].itemsize).fill_(garbage) for e in entries for _ in range(2)
+            self._bytes(math.prod(entry["shape"]) * BITS[entry["dtype"]].itemsize).fill_(garbage)
+            for entry in entries
+            for _ in range(2)
         ]
         self._synchronize()
         del blocks
@@ -173,31 +175,46 @@ class TorchPlace:
 
 
 class Place(Protocol):
-    """What a worker needs of a place."""
+    """What a worker needs of a place.
+
+    Attributes:
+        backend: host, simt or cuda.
+        device: in words, for records.
+        checks: what is looked for in a launch, as the worker protocol names it.
+    """
 
     backend: str
     device: str
     checks: Sequence[str]
 
     def begin(self) -> None:
-        ...
+        """Before the tensors of a launch are made."""
 
     def poison(self, entries: Sequence[Entry], garbage: int) -> None:
-        ...
+        """Leaves bytes of garbage in memory that an allocation of an output's size will probably get."""
 
     def launching(self, run: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+        """While the callable computes; `run` is that of the order."""
         ...
 
     def argument(self, entry: Entry, image: np.ndarray, writable: bool) -> Any:
-        ...
+        """The tensor that the callable gets: the bytes of the image, with the entry's shape, strides and dtype."""
 
     def finish(self) -> str | None:
-        ...
+        """After a launch: brings back what was written.  Returns the name of an input that was changed, or beside which memory was."""
 
     def take(self, what: str, entry: Entry, returned: Any, image: np.ndarray) -> None:
-        ...
+        """Puts an array that `what` returned into its image.
+
+        Raises:
+            InputError: it is no array, or has another dtype, shape or device than its tensor.
+        """
 
 
 def place_on(device: str | None) -> Place:
-    """The place for a device: NumPy's arrays without one.  Raises InputError where torch or the device is missing."""
+    """The place for a device of torch: NumPy's arrays without one.
+
+    Raises:
+        InputError: torch or the device is missing.
+    """
     return TorchPlace(device) if device else NumpyPlace()

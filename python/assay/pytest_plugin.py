@@ -46,7 +46,7 @@ def pytest_runtest_protocol() -> Generator[None, Any, None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
-    marks = [m for m in getattr(obj, "pytestmark", ()) if m.name == "assay"] if inspect.isroutine(obj) else []
+    marks = [mark for mark in getattr(obj, "pytestmark", ()) if mark.name == "assay"] if inspect.isroutine(obj) else []
     if not marks:
         return None
     return [

@@ -5,119 +5,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
-import socket
 import sys
 import tempfile
-import threading
-import warnings
-from collections import Counter
 from concurrent.futures import Executor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
-from .serving import BLAME, DTYPES, NOT_RUN, Kernel, Worker, known_dtypes, name_of, require_callable
+from .in_caller import served_here
+from .runs import Called, Run, judged, write_records
+from .serving import DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
 from .simulated import Simulated, place_device
-
-_HEADING = re.compile(r"[A-Z]+  [^\n]*\Z")  # of a failure that is told at length: a paragraph of one line
-_BAD = ("failed", "crashed", "timeout", "suspect")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A case that failed.
-
-    Attributes:
-        record: its record; `shrunk`: that of the smaller case which fails in the same way, None where there is none.
-        again: a line that repeats it, the smaller one if there is one.
-    """
-
-    record: Mapping[str, Any]
-    shrunk: Mapping[str, Any] | None
-    again: str
-
-    @property
-    def reason(self) -> str:
-        return str(self.record.get("reason", ""))
-
-    @property
-    def pattern(self) -> str:
-        """The wrong elements in words."""
-        return str(self.record.get("pattern", ""))
-
-    @property
-    def smallest(self) -> str:
-        """The repro line of the smallest case that was found."""
-        return str(self.shrunk["smallest"]["repro"] if self.shrunk else self.record["repro"])
-
-
-@dataclass(frozen=True)
-class Run:
-    """The verdicts on a callable.
-
-    Attributes:
-        records: the lines of the record file, whose fields reports/schema.json explains.
-        text: what `validate run` prints.
-        command: the words after `validate` that were called.
-    """
-
-    records: Sequence[Mapping[str, Any]]
-    text: str
-    command: Sequence[str] = field(default=(), repr=False)
-
-    @property
-    def cases(self) -> list[Mapping[str, Any]]:
-        """The record of each case."""
-        return [r for r in self.records if r["record"] == "case"]
-
-    @property
-    def verdicts(self) -> Counter[str]:
-        """How many cases have each verdict."""
-        return Counter(c["verdict"] for c in self.cases)
-
-    @property
-    def passed(self) -> bool:
-        incomplete = any(r.get("incomplete") for r in self.records if r["record"] == "end")
-        return self.verdicts["passed"] > 0 and not self.failures and not incomplete
-
-    @property
-    def declined(self) -> str | None:
-        """How few of the cases the callable takes, and why, if it takes less than half of them."""
-        reasons = Counter(str(c.get("reason", "")) for c in self.cases if c["verdict"] == "unsupported")
-        taken = len(self.cases) - sum(reasons.values())
-        if not self.cases or 2 * taken >= len(self.cases):
-            return None
-        told = ", ".join(f"{count} '{reason}'" for reason, count in reasons.most_common(3))
-        return f"takes {taken} of {len(self.cases)} cases ({100 * taken / len(self.cases):.0f} %); not: {told}"
-
-    @property
-    def margin(self) -> float:
-        """The largest err/bound of all cases that have one; at most 1 is right."""
-        return max((float(c["margin"]) for c in self.cases if "margin" in c), default=0.0)
-
-    @property
-    def failures(self) -> list[Failure]:
-        smaller = {r["of"]: r for r in self.records if r["record"] == "shrunk" and "smallest" in r}
-        return [
-            Failure(c, smaller.get(c["repro"]), self._again(c, smaller.get(c["repro"])))
-            for c in self.cases
-            if c["verdict"] in _BAD
-        ]
-
-    def _again(self, case: Mapping[str, Any], shrunk: Mapping[str, Any] | None) -> str:
-        repro = shrunk["smallest"]["repro"] if shrunk else case["repro"]
-        judge = self.records[0].get("judges", {}).get(case["op"], "")[:8]
-        return f"validate replay {case['loaded']} '{repro}{' judge=' + judge if judge else ''}'"
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def validate(
@@ -190,7 +92,7 @@ def validate(
     if simulate is not None and config == "all":
         options = {name: value for name, value in arguments_given.items() if name not in ("op", "fn", "config", "records")}
         return _each_configuration(op, fn, options, records)
-    simulated = Simulated.of(simulate, config) if simulate is not None else None
+    simulated = Simulated.parsed(simulate, config) if simulate is not None else None
     if simulated:
         device = place_device(device)
     for dtype in dtypes or ():
@@ -214,14 +116,14 @@ def validate(
     if executor is not None:
         if isolation == "none":
             raise InputError("an executor's workers cannot share this process, so that isolation='process' is needed")
-        return _judged(
-            *_spread([*arguments, "--worker", _command(kernel, device, simulated, anywhere=True)], executor, shards), records
-        )
+        command = _worker_command(kernel, device, simulated, anywhere=True)
+        return judged(_spread([*arguments, "--worker", command], executor, shards), records)
     if isolation == "none":
-        with _in_this_process(Worker(kernel, device, simulated)) as command:
-            return _judged(*_called([*arguments, "--jobs", "1", "--worker", command]), records)
+        with served_here(Worker(kernel, device, simulated)) as command:
+            return judged(_called([*arguments, "--jobs", "1", "--worker", command]), records)
     jobs = ["--jobs", "1"] if device and not simulated and "--jobs" not in flags else []
-    return _judged(*_called([*arguments, *jobs, "--worker", _command(kernel, device, simulated)]), records)
+    command = _worker_command(kernel, device, simulated)
+    return judged(_called([*arguments, *jobs, "--worker", command]), records)
 
 
 def _each_configuration(
@@ -229,7 +131,9 @@ def _each_configuration(
 ) -> Run:
     """The runs with each configuration of the autotuned kernels in the module of fn, as one."""
     module = vars(sys.modules[fn.__module__])
-    count = max((len(k.configs) for k in module.values() if isinstance(getattr(k, "configs", None), list)), default=0)
+    count = max(
+        (len(member.configs) for member in module.values() if isinstance(getattr(member, "configs", None), list)), default=0
+    )
     if not count:
         raise InputError(f"config is 'all', and '{fn.__module__}' has no autotuned kernel")
     runs: list[Run] = []
@@ -242,15 +146,11 @@ def _each_configuration(
     finally:
         lines = [line for run in runs for line in run.records]
         if records is not None:
-            _write(records, lines)
+            write_records(records, lines)
     return Run(lines, "\n\n".join(run.text for run in runs), runs[-1].command)
 
 
-def _write(path: str | os.PathLike[str], lines: Sequence[Mapping[str, Any]]) -> None:
-    Path(path).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-
-
-def _command(kernel: Kernel, device: str | None, simulated: Simulated | None, anywhere: bool = False) -> str:
+def _worker_command(kernel: Kernel, device: str | None, simulated: Simulated | None, anywhere: bool = False) -> str:
     """The shell's words that start a worker with the kernel."""
     target, folders = loading.target_of(kernel.fn)
     on_path = shutil.which("python")
@@ -272,92 +172,16 @@ def _command(kernel: Kernel, device: str | None, simulated: Simulated | None, an
     return shlex.join(words)
 
 
-def _called(arguments: Sequence[str]) -> tuple[int, list[Mapping[str, Any]], str, str, Sequence[str]]:
-    """Calls the program.  Returns its exit code, its records, its output and errors, and the words that were called."""
+def _called(arguments: Sequence[str]) -> Called:
+    """Calls the program with these words."""
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         path = Path(folder) / "records.jsonl"
         called = library.call([*arguments, "--json", str(path)])
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    return called.code, lines, called.out, called.err, arguments
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return Called(called.code, [json.loads(line) for line in lines], called.out, called.err, arguments)
 
 
-def _spread(
-    arguments: Sequence[str], executor: Executor | Callable[[], Executor], count: int
-) -> tuple[int, list[Mapping[str, Any]], str, str, Sequence[str]]:
-    called, lines = parts.run(arguments, executor, count)
-    return called.code, lines, called.out, called.err, arguments
-
-
-def _judged(
-    code: int,
-    lines: list[Mapping[str, Any]],
-    out: str,
-    err: str,
-    arguments: Sequence[str],
-    records: str | os.PathLike[str] | None,
-) -> Run:
-    """The run, or the exception that it ends in."""
-    run = Run(lines, out.rstrip(), tuple(arguments))
-    if records is not None:
-        _write(records, lines)
-    if code == 130:
-        raise KeyboardInterrupt
-    if code == 1:
-        blamed = [c["reason"] for c in run.cases if str(c.get("reason", "")).startswith(BLAME)]
-        if blamed and not run.verdicts["passed"]:
-            raise InputError(blamed[0].removeprefix(BLAME))
-        raise Mismatch(_failures_text(run, err), run)
-    if code == 3:
-        declined = sorted({str(c.get("reason", "")) for c in run.cases if c["verdict"] in ("unsupported", "skipped")})
-        raise Incomplete(f"the evidence is incomplete: {'; '.join(declined[:3]) or out.strip().splitlines()[-1]}", run)
-    not_run = [c["reason"] for c in run.cases if str(c.get("reason", "")).startswith(NOT_RUN)]
-    if not_run:
-        raise Incomplete(f"{len(not_run)} of {len(run.cases)} cases were left out: {not_run[0]}", run)
-    if run.declined:
-        warnings.warn(f"{run.cases[0]['op']}/{run.cases[0]['kernel']} {run.declined}", stacklevel=3)
-    return run
-
-
-def _failures_text(run: Run, err: str) -> str:
-    """What the program prints of each kind of failure at length, its last line, and the last lines that the worker wrote."""
-    parts = run.text.split("\n\n")
-    text = []
-    told = False
-    for part in parts:
-        told = bool(_HEADING.match(part)) if not part.startswith("  ") else told and not part.startswith("  op ")
-        text += [part] * told
-    said = [f"  {line}" for line in dict.fromkeys(err.splitlines()) if line.strip()][-12:]
-    return "\n\n".join([*(text or parts[1:-1]), parts[-1], *(["\n".join(["the worker wrote", *said])] if said else [])])
-
-
-@contextmanager
-def _in_this_process(worker: Worker) -> Iterator[str]:
-    """Serves judges in a thread.  Yields the command of the process that hands over its socket."""
-    alone = threading.Lock()  # a worker that was given up, as after a timeout, may still be in the callable
-
-    def serve(judge: socket.socket, connection: socket.socket) -> None:
-        with connection, judge, alone:
-            try:
-                worker.serve(judge)
-            except OSError:
-                pass  # the judge has gone
-
-    def listen() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return  # the run is over
-            _, fds, _, _ = socket.recv_fds(connection, 1, 1)
-            judge = socket.socket(fileno=fds[0])
-            threading.Thread(target=serve, args=(judge, connection), daemon=True).start()
-
-    with tempfile.TemporaryDirectory(prefix="assay-") as folder, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        path = str(Path(folder) / "caller")
-        listener.bind(path)
-        listener.listen()
-        threading.Thread(target=listen, daemon=True).start()
-        try:
-            yield shlex.join([sys.executable, "-m", "assay.worker", "--in-caller", path])
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
+def _spread(arguments: Sequence[str], executor: Executor | Callable[[], Executor], count: int) -> Called:
+    """The same, in so many parts on the workers of an executor."""
+    called, records = parts.run(arguments, executor, count)
+    return Called(called.code, records, called.out, called.err, arguments)

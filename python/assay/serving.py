@@ -57,6 +57,7 @@ class Kernel:
 
 
 def name_of(fn: Callable[..., Any]) -> str:
+    """The name of a callable as a kernel's: 1 to 64 letters, digits and _."""
     return re.sub(r"\W", "_", getattr(fn, "__name__", type(fn).__name__), flags=re.ASCII)[:64] or "_"
 
 
@@ -66,9 +67,13 @@ def parameters_of(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | N
         parameters = inspect.signature(fn).parameters
     except (TypeError, ValueError):
         return None
-    if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
+    if any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters.values()):
         return None
-    return {n: p for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    return {
+        name: parameter
+        for name, parameter in parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
 
 
 def require_callable(contract: library.Op, fn: Any) -> None:
@@ -76,22 +81,22 @@ def require_callable(contract: library.Op, fn: Any) -> None:
     if not callable(fn):
         raise InputError(f"{fn!r} is of type {type(fn).__name__}, and a callable was expected")
     what = f"{name_of(fn)}()"
-    known = {t.name for t in contract.inputs} | {a.name for a in contract.attributes}
+    known = {tensor.name for tensor in contract.inputs} | {a.name for a in contract.attributes}
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):
         return
-    for p in parameters:
-        if p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
+    for parameter in parameters:
+        if parameter.default is not parameter.empty or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        if p.kind == p.POSITIONAL_ONLY:
-            raise InputError(f"{what} takes '{p.name}' by its position alone, and arguments are given by name")
-        if p.name not in known:
-            raise InputError(f"{what} needs '{p.name}', and {contract.name} has {', '.join(sorted(known))}")
+        if parameter.kind == parameter.POSITIONAL_ONLY:
+            raise InputError(f"{what} takes '{parameter.name}' by its position alone, and arguments are given by name")
+        if parameter.name not in known:
+            raise InputError(f"{what} needs '{parameter.name}', and {contract.name} has {', '.join(sorted(known))}")
     named = parameters_of(fn)
-    for t in contract.inputs:
-        if named is not None and not t.only_with and t.name not in named:
-            raise InputError(f"{what} takes no '{t.name}', which every case of {contract.name} has")
+    for tensor in contract.inputs:
+        if named is not None and not tensor.only_with and tensor.name not in named:
+            raise InputError(f"{what} takes no '{tensor.name}', which every case of {contract.name} has")
 
 
 def known_dtypes(device: str | None) -> tuple[str, ...]:
@@ -108,7 +113,7 @@ class Worker:
         self._place: Place = SimulatedPlace(simulated, device) if simulated else place_on(device)
         self._parameters = parameters_of(kernel.fn)
         self._what = f"{kernel.name}()"
-        self._told: set[str] = set()  # places of errors whose traceback was printed
+        self._printed: set[str] = set()  # places of errors whose traceback was printed
 
     def serve(self, judge: socket.socket) -> None:
         """Answers until the judge closes the socket."""
@@ -124,6 +129,7 @@ class Worker:
             judge.send(json.dumps(answer).encode())
 
     def reply(self, message: Mapping[str, Any], fds: Sequence[int]) -> dict[str, Any]:
+        """The answer to a message, whose descriptors are those of the inputs and the outputs."""
         answer = {"id": message["id"], "status": 3, "message": "", "tainted": False, "seconds": 0.0, "ran": 0, "traffic": {}}
         kernel = self._kernel
         if message["protocol"] != PROTOCOL:
@@ -134,9 +140,9 @@ class Worker:
             return {**answer, "message": f"unknown kernel {message['op']}/{message['kernel']}"}
         if message["dtype"] not in kernel.dtypes:
             return {**answer, "status": 1, "message": f"declares no {message['dtype']}"}
-        for t in message["tensors"]:
-            if t["bytes"] > _MOST_IMAGE and t["bytes"] > 32 * math.prod(t["shape"]):
-                return {**answer, "status": 1, "message": f"the rows of '{t['name']}' lie too far apart for this worker"}
+        for tensor in message["tensors"]:
+            if tensor["bytes"] > _MOST_IMAGE and tensor["bytes"] > 32 * math.prod(tensor["shape"]):
+                return {**answer, "status": 1, "message": f"the rows of '{tensor['name']}' lie too far apart for this worker"}
         return {**answer, **self._run(message, fds)}
 
     def _listing(self, first: int) -> dict[str, Any]:
@@ -202,8 +208,8 @@ class Worker:
         last = traceback.extract_tb(e.__traceback__)[-1]
         place = f"{os.path.basename(last.filename)}:{last.lineno}"
         message = f"{self._what} raised {kind}: {str(e)[:1500]}  ({place})"
-        if place not in self._told:
-            self._told.add(place)
+        if place not in self._printed:
+            self._printed.add(place)
             traceback.print_exception(e)
             sys.stderr.flush()
         # Note: an error of CUDA makes every later call of the process fail.
@@ -218,27 +224,27 @@ class Worker:
         tensors: dict[str, Any] = {}
         returned: list[tuple[Mapping[str, Any], np.ndarray]] = []
         in_place = True  # all that is returned lies over an input
-        covered = {t["over"] for t in entries if t.get("over") is not None}
+        covered = {entry["over"] for entry in entries if entry.get("over") is not None}
         self._place.begin()
-        for number, t in enumerate(entries):
-            if not t["shape"] or number in covered:
+        for number, entry in enumerate(entries):
+            if not entry["shape"] or number in covered:
                 continue  # the case lacks it, or it is handed over as the output that lies over it
-            over = entries[t["over"]] if t.get("over") is not None else None
-            given = t.get("input") if over is None else over["input"]
-            image = None if given is None else inputs[first + given : first + given + t["bytes"]]
-            if t["role"] != "output":
-                tensors[t["name"]] = self._place.argument(t, image, False)
+            covered_input = entries[entry["over"]] if entry.get("over") is not None else None
+            given = entry.get("input") if covered_input is None else covered_input["input"]
+            image = None if given is None else inputs[first + given : first + given + entry["bytes"]]
+            if entry["role"] != "output":
+                tensors[entry["name"]] = self._place.argument(entry, image, False)
                 continue
-            own = area[t["output"] : t["output"] + t["bytes"]]
-            own[...] = run["garbage"] if image is None else image
+            output_image = area[entry["output"] : entry["output"] + entry["bytes"]]
+            output_image[...] = run["garbage"] if image is None else image
             if image is not None:
-                name = t["name"] if over is None else over["name"]
-                tensors[name] = self._place.argument({**t, "name": name}, own, True)
-            if over is not None or image is None:
-                returned.append((t, own))
-                in_place = in_place and over is not None
+                name = entry["name"] if covered_input is None else covered_input["name"]
+                tensors[name] = self._place.argument({**entry, "name": name}, output_image, True)
+            if covered_input is not None or image is None:
+                returned.append((entry, output_image))
+                in_place = in_place and covered_input is not None
         arguments = self._arguments(tensors, order["attributes"])
-        self._place.poison([t for t, _ in returned], run["garbage"])
+        self._place.poison([entry for entry, _ in returned], run["garbage"])
         with self._place.launching(run):
             result = self._kernel.fn(**arguments)
         changed = self._place.finish()
@@ -248,24 +254,26 @@ class Worker:
         if len(values) != len(returned) or result is None:
             raise InputError(
                 f"{self._what} returned {'nothing' if result is None else f'{len(values)} outputs'}, and "
-                f"{', '.join(repr(t['name']) for t, _ in returned)} was expected"
+                f"{', '.join(repr(entry['name']) for entry, _ in returned)} was expected"
             )
-        for value, (t, own) in zip(values, returned):
-            self._place.take(self._what, t, value, own)
+        for value, (entry, output_image) in zip(values, returned):
+            self._place.take(self._what, entry, value, output_image)
         return changed
 
     def _arguments(self, tensors: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
         """What the callable gets.  Raises Unsupported if the case has something that it does not name."""
         arguments = dict(tensors)
-        for a in self._contract.attributes:
-            if self._contract.tensor(a.name) is None:  # else the tensor is there, or None, which says as much
-                arguments[a.name] = a.value(attributes[a.name]) if a.name in attributes else a.default
+        for attribute in self._contract.attributes:
+            if self._contract.tensor(attribute.name) is None:  # else the tensor is there, or None, which says as much
+                arguments[attribute.name] = (
+                    attribute.value(attributes[attribute.name]) if attribute.name in attributes else attribute.default
+                )
         if self._parameters is None:
             return arguments
         for name in arguments:
             if name not in self._parameters and (name in tensors or name in attributes):
                 raise Unsupported(f"{self._what} takes no '{name}'")
-        for name, p in self._parameters.items():
-            if name not in arguments and p.default is p.empty:
+        for name, parameter in self._parameters.items():
+            if name not in arguments and parameter.default is parameter.empty:
                 arguments[name] = None  # a tensor that the case lacks
         return {name: value for name, value in arguments.items() if name in self._parameters}

@@ -39,7 +39,12 @@ class Simulated:
         return kernel[: 64 - len(suffix)] + suffix
 
     @staticmethod
-    def of(arch: str, config: str | int) -> Simulated:
+    def parsed(arch: str, config: str | int) -> Simulated:
+        """The same of words: sm_80, sm80 or 80, and a number or words of a configuration.
+
+        Raises:
+            InputError: the machine does not simulate this arch.
+        """
         from . import triton
 
         number = triton._arch_of(arch)  # pylint: disable=protected-access
@@ -97,8 +102,8 @@ class SimulatedPlace:
             NumpyPlace.poison(self, entries, garbage)  # type: ignore[arg-type]
             return
         blocks = [
-            self._torch.empty(math.prod(e["shape"]) * BITS[e["dtype"]].itemsize, dtype=self._torch.uint8).fill_(garbage)
-            for e in entries
+            self._torch.empty(math.prod(entry["shape"]) * BITS[entry["dtype"]].itemsize, dtype=self._torch.uint8).fill_(garbage)
+            for entry in entries
         ]
         del blocks
 
@@ -107,7 +112,7 @@ class SimulatedPlace:
         self._watch = run["watch"]
         self._simulation.set(watch=run["watch"], order=run["order"], seed=run["seed"])
         self._simulation.declare(
-            [Region(at.ctypes.data, at.nbytes, entry["name"]) for entry, _, _, at in self._placed if at.nbytes]
+            [Region(placed.ctypes.data, placed.nbytes, entry["name"]) for entry, _, _, placed in self._placed if placed.nbytes]
         )
         with contextlib.ExitStack() as stack:
             if self._torch:
@@ -121,22 +126,22 @@ class SimulatedPlace:
         if memory is None or memory.size < size:
             memory = self._memory[entry["name"]] = np.empty(size, np.uint8)
         begin = -memory.ctypes.data % 256 + entry["offset"]
-        at = memory[begin : begin + image.size]
-        np.copyto(at, image)
-        self._placed.append((entry, image, writable, at))
+        placed = memory[begin : begin + image.size]
+        np.copyto(placed, image)
+        self._placed.append((entry, image, writable, placed))
         if self._torch is None:
-            return Array(view_of(entry, at, dtype_of(entry["dtype"])), memory)
-        if not at.size:
+            return Array(view_of(entry, placed, dtype_of(entry["dtype"])), memory)
+        if not placed.size:
             return self._torch.empty(entry["shape"], dtype=getattr(self._torch, _OF_TORCH[entry["dtype"]]))
-        bits = self._torch.from_numpy(at).view(getattr(self._torch, _OF_TORCH[entry["dtype"]]))
+        bits = self._torch.from_numpy(placed).view(getattr(self._torch, _OF_TORCH[entry["dtype"]]))
         return self._torch.as_strided(bits, entry["shape"], entry["strides"])
 
     def finish(self) -> str | None:
         changed = None
-        for entry, image, writable, at in self._placed:
+        for entry, image, writable, placed in self._placed:
             if writable:
-                np.copyto(image, at)
-            elif changed is None and not np.array_equal(image, at):
+                np.copyto(image, placed)
+            elif changed is None and not np.array_equal(image, placed):
                 changed = entry["name"]
         return changed
 

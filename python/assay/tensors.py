@@ -30,7 +30,7 @@ BITS = {
 }
 _NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64"}
 _IN_FILES = {"f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64", "i32": "I32", "i64": "I64"}
-_OF_FILES = {of: name for name, of in _IN_FILES.items()}
+_OF_FILES = {in_files: name for name, in_files in _IN_FILES.items()}
 _ON_HOST = (1, 3, 11)  # device types of DLPack: the host, and its pinned memory of CUDA and ROCm
 
 
@@ -70,8 +70,8 @@ def _of_torch(what: str, x: Any) -> tuple[str, np.ndarray]:
     torch = sys.modules["torch"]
     name = _NAMES.get(str(getattr(x, "dtype", None)).removeprefix("torch."))
     if not isinstance(x, torch.Tensor) or name is None or x.layout != torch.strided:
-        of = f"{x.layout} {x.dtype}" if isinstance(x, torch.Tensor) else f"of type {type(x).__name__}"
-        raise InputError(f"{what} is {of}, and a strided tensor of float16, bfloat16, float32, int32 or int64 was expected")
+        kind = f"{x.layout} {x.dtype}" if isinstance(x, torch.Tensor) else f"of type {type(x).__name__}"
+        raise InputError(f"{what} is {kind}, and a strided tensor of float16, bfloat16, float32, int32 or int64 was expected")
     if x.device.type == "meta":
         raise InputError(f"{what} is on the device meta, where no tensor has values")
     x = x.detach().cpu().resolve_neg()
@@ -150,6 +150,7 @@ class MemoryFile:
                 np.copyto(np.ndarray(array.shape, array.dtype, memory, begin), array)
 
     def close(self) -> None:
+        """Ends the use of the file, whose memory may be kept for the next one."""
         with _keeping:
             if len(_kept) < _MOST_KEPT and os.fstat(self.fd).st_size <= _MOST_KEPT_BYTES:
                 _kept.append((os.getpid(), self.fd))
@@ -170,10 +171,10 @@ def read_bits(path: str) -> tuple[dict[str, tuple[str, np.ndarray]], dict[str, s
     header = json.loads(bits[8 : 8 + length].tobytes())
     metadata = header.pop("__metadata__", {})
     tensors = {}
-    for name, t in header.items():
-        begin, end = (8 + length + at for at in t["data_offsets"])
-        dtype = _OF_FILES[t["dtype"]]
-        tensors[name] = dtype, bits[begin:end].view(np.ndarray).view(BITS[dtype]).reshape(t["shape"])
+    for name, entry in header.items():
+        begin, end = (8 + length + offset for offset in entry["data_offsets"])
+        dtype = _OF_FILES[entry["dtype"]]
+        tensors[name] = dtype, bits[begin:end].view(np.ndarray).view(BITS[dtype]).reshape(entry["shape"])
     return tensors, metadata
 
 

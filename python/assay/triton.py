@@ -23,6 +23,7 @@ import numpy as np
 from . import machine
 from .arrays import Array, empty, empty_like, tensor, zeros
 from .errors import Error, Finding, InputError
+from .fresh import Fresh
 from .tensors import ml_dtypes
 
 __all__ = ["Array", "Finding", "configs", "empty", "empty_like", "simulate", "tensor", "zeros"]
@@ -36,7 +37,7 @@ MULTIPROCESSORS = 4  # few, so that the blocks of a persistent kernel take sever
 def _arch_of(arch: str | int) -> int:
     found = re.fullmatch(r"(?:sm_?)?(\d+)a?", str(arch))
     if not found or int(found[1]) not in _SHARED:
-        raise InputError(f"the arch '{arch}' is none of {', '.join(f'sm_{a}' for a in _SHARED)}")
+        raise InputError(f"the arch '{arch}' is none of {', '.join(f'sm_{number}' for number in _SHARED)}")
     return int(found[1])
 
 
@@ -61,11 +62,12 @@ class Simulation:
         self.config = config
         self.options = options
         self.memory = machine.Memory()
-        self.fresh = machine.Fresh(self.memory)
+        self.fresh = Fresh(self.memory)
         self.entries: dict[str, machine.Entry] = {}  # that were launched, by name
         self._declared: list[machine.Region] = []
 
     def set(self, **options: Any) -> None:
+        """Changes attributes of the options of later launches."""
         self.options = replace(self.options, **options)
 
     def declare(self, regions: Sequence[machine.Region]) -> None:
@@ -108,7 +110,7 @@ class Simulation:
             first = result.data_ptr()
             item = result.element_size()
             fresh = _is_unchanged(result)
-            strides = tuple(s * item for s in result.stride())
+            strides = tuple(stride * item for stride in result.stride())
         if not fresh or begin not in self.fresh or not size:
             return None
         flags = self.memory.unwritten(begin, size)
@@ -137,10 +139,12 @@ class Simulation:
 
         def pack(translate: Callable[[int], int], scratch: int) -> bytes:
             packed = bytearray(entry.bytes)
-            own = [scratch, 0][: len(entry.parameters) - len(values)]
-            if len(values) + len(own) != len(entry.parameters):
+            added = [scratch, 0][: len(entry.parameters) - len(values)]
+            if len(values) + len(added) != len(entry.parameters):
                 raise InputError(f"{entry.name} has {len(entry.parameters)} parameters, and {len(values)} arguments were given")
-            for (offset, size), (kind, value, name) in zip(entry.parameters, [*values, *(("*i8", p, "") for p in own)]):
+            for (offset, size), (kind, value, name) in zip(
+                entry.parameters, [*values, *(("*i8", pointer, "") for pointer in added)]
+            ):
                 if kind.startswith("*") and name:
                     value = translate(int(value or 0))
                 packed[offset : offset + size] = _bytes_of(kind, value, size, name)
@@ -212,6 +216,11 @@ _active: Simulation | None = None
 
 
 def active() -> Simulation:
+    """The simulation that is active.
+
+    Raises:
+        InputError: none is.
+    """
     if _active is None:
         raise InputError("a kernel that was compiled for the simulated machine is launched outside simulate()")
     return _active
@@ -235,7 +244,10 @@ def simulate(
         order: of blocks and threads: forward, reverse, or shuffled by `seed`.
         config: of an autotuned kernel, the configuration to run: its number, or words that its text has, such as
             "BLOCK: 64, num_warps: 4".
-        time_limit_s: of one launch; 0: none.
+        time_limit_s: seconds of one launch; 0: no limit.
+
+    Yields:
+        The Simulation.
 
     Raises:
         Finding: a kernel did what no kernel may do; it stops at the first.
@@ -274,10 +286,10 @@ def _set_active(simulation: Simulation | None) -> None:
 
 
 def configs(kernel: Any) -> list[str]:
-    """The configurations of an autotuned kernel, as simulate(config=...) takes them."""
+    """The configurations of an autotuned kernel in words, as simulate(config=...) takes them; of another kernel none."""
     while kernel is not None and not hasattr(kernel, "configs"):
         kernel = getattr(kernel, "fn", None)
-    return [str(c) for c in kernel.configs] if kernel is not None else []
+    return [str(config) for config in kernel.configs] if kernel is not None else []
 
 
 # --- Without a line of ours in a script -----------------------------------------------------------------------------------
@@ -289,7 +301,8 @@ def asked_for() -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a script whose kernels run on the simulated machine."""
+    """Runs a script whose kernels run on the simulated machine: `python -m assay.triton SCRIPT`.  Exits with code 1 at a finding,
+    2 at any other error of this package."""
     parser = argparse.ArgumentParser(prog="python -m assay.triton", description="runs a script of Triton without a GPU")
     parser.add_argument("--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)")
     parser.add_argument("--config", default="0", help="which configuration autotuned kernels run with: a number or its words")

@@ -17,6 +17,7 @@ from triton.runtime.driver import driver
 from . import machine
 from . import triton as ours
 from .errors import InputError
+from .fresh import Fresh
 
 
 def _lines_of_source(text: bytes) -> bytes:
@@ -59,6 +60,11 @@ class Loaded:
 
     @property
     def entry(self) -> machine.Entry:
+        """The decoded kernel.
+
+        Raises:
+            Refused: it has an instruction that the machine does not run.
+        """
         if self._entry is None:
             self._entry = machine.Entry(_lines_of_source(self._text), self.name, f"{self.name}.ptx")
         return self._entry
@@ -88,7 +94,7 @@ class Launcher:
 
 
 class SimulatedDriver(DriverBase):
-    """The driver of the simulated machine."""
+    """The driver of the simulated machine; its methods are those of Triton's drivers."""
 
     launcher_cls = Launcher
 
@@ -179,17 +185,17 @@ def _chosen(self: Any, *args: Any, config: Any, **meta: Any) -> float:
     return 0.0 if _fits(wanted, config, self.configs) else 1.0
 
 
-def _fits(wanted: str | int, config: Any, all_of_it: Sequence[Any]) -> bool:
+def _fits(wanted: str | int, config: Any, configs: Sequence[Any]) -> bool:
     if isinstance(wanted, int):
-        return wanted == 0 or config is all_of_it[wanted % len(all_of_it)]
-    words = {w.strip() for w in str(config).split(",")}
-    return all(w.strip() in words for w in wanted.split(","))
+        return wanted == 0 or config is configs[wanted % len(configs)]
+    words = {word.strip() for word in str(config).split(",")}
+    return all(word.strip() in words for word in wanted.split(","))
 
 
 def _tuned(run: Callable[..., Any]) -> Callable[..., Any]:
     def tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
         wanted = ours.active().config
-        if isinstance(wanted, str) and not any(_fits(wanted, c, self.configs) for c in self.configs):
+        if isinstance(wanted, str) and not any(_fits(wanted, config, self.configs) for config in self.configs):
             known = "; ".join(ours.configs(self))
             raise InputError(f"{getattr(self.base_fn, '__name__', 'the kernel')} has no configuration '{wanted}', but {known}")
         cache = self.cache
@@ -211,7 +217,7 @@ _OUTSIDE = {"numpy", "__array__", "__dlpack__", "set_", "resize_"}  # after whic
 
 
 @contextlib.contextmanager
-def allocations_seen(torch: Any, fresh: machine.Fresh) -> Iterator[None]:
+def allocations_seen(torch: Any, fresh: Fresh) -> Iterator[None]:
     """Within, tensors that torch allocates without writing them are known."""
     from torch.overrides import TorchFunctionMode
 

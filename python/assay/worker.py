@@ -52,6 +52,7 @@ def _hand_over(path: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Answers a judge until it closes its socket, descriptor 3."""
     parser = argparse.ArgumentParser(prog="python -m assay.worker", description="judges a Python callable as a kernel")
     parser.add_argument("target", help="FILE.py:FUNCTION or MODULE:FUNCTION; with --in-caller a socket's path")
     parser.add_argument("--op", help="the op that it computes")
@@ -82,10 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "finite_inputs": options.finite_inputs,
             "position_matters": options.position_matters,
         }
-        simulated = Simulated.of(options.simulate, options.config) if options.simulate else None
+        simulated = Simulated.parsed(options.simulate, options.config) if options.simulate else None
         if simulated:
             options.device = place_device(options.device)
-        dtypes = tuple(d for d in options.dtypes.split(",") if d) or known_dtypes(options.device)
+        dtypes = tuple(dtype for dtype in options.dtypes.split(",") if dtype) or known_dtypes(options.device)
         name = simulated.named(name_of(fn)) if simulated else name_of(fn)
         kernel = Kernel(fn, options.op, name, dtypes, options.numerics, flags)
         worker = Worker(kernel, options.device, simulated)

@@ -2,7 +2,6 @@
 """Callables to judge, right and wrong."""
 
 import ctypes
-import functools
 
 import numpy as np
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import assay
-from assay import machine
+from assay import machine, ptx_library
 from assay.arrays import empty, empty_like, tensor, zeros
+from assay.fresh import Fresh
 
 PTX = Path(__file__).parents[2] / "datasets/ptx/triton_softmax.ptx"
 COLS = 65
@@ -83,7 +84,7 @@ def test_an_array_that_is_read_only_is_not_written(softmax):
 
 def test_what_is_known_of_a_storage_ends_with_it():
     memory = machine.Memory()
-    fresh = machine.Fresh(memory)
+    fresh = Fresh(memory)
     y = empty(8)
     begin = y.base
     fresh.add(y.owner, begin, y.base_bytes)
@@ -120,8 +121,8 @@ def test_what_cannot_run_is_refused():
 
 
 def test_another_object_is_refused(monkeypatch, tmp_path):
-    machine._library.cache_clear()
-    monkeypatch.setenv(machine.VARIABLE, str(tmp_path / "none.so"))
+    ptx_library.opened.cache_clear()
+    monkeypatch.setenv(ptx_library.VARIABLE, str(tmp_path / "none.so"))
     with pytest.raises(assay.LibraryError, match="ASSAY_PTX names another"):
-        machine._library()
-    machine._library.cache_clear()
+        ptx_library.opened()
+    ptx_library.opened.cache_clear()

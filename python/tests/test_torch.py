@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import assay  # noqa: E402
 import assay.torch as ops  # noqa: E402
-from assay import kernels  # noqa: E402
+from assay import kernels, torch_direct, torch_operator  # noqa: E402
 
 PLUGIN = Path(os.environ["ASSAY_VALIDATE"]).parent.parent / "plugins/exported.so"
 
@@ -161,7 +161,8 @@ def linear_of_rows(monkeypatch, *names):
     operator = ops.operators["linear"]
     made = operator.made
     monkeypatch.setattr(operator, "made", lambda *given: looked_up.append(given) or made(*given))
-    monkeypatch.setattr(ops, "_ALIGNMENT", 64)  # which PyTorch gives on the host
+    for module in (torch_operator, torch_direct):
+        monkeypatch.setattr(module, "ALIGNMENT", 64)  # which PyTorch gives on the host
 
     def view(x, *more):
         return x.flatten(0, -2), *more
