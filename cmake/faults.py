@@ -119,6 +119,7 @@ def broken_kernel(fault):
     if not file:
         return None, [*wrong, f"{fault.place()}: there is no kernel {named(fault.path.parent)}/{fault.keys['kernel']}.cu"]
     lines = [line.rstrip() for line in file.read_text().splitlines()]
+    first = next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
     # Of each line of the kernel that is replaced, the hunk; messages of the compiler and the judge name the lines of both files.
     replaced = {}
     for hunk in fault.hunks:
@@ -136,6 +137,8 @@ def broken_kernel(fault):
             strange = next((text for text in old if text not in lines), None)
             why = "the lines do not follow each other there" if strange is None else f"it has no line '{strange}'"
             wrong.append(f"{fault.place(line)}: the lines stand nowhere in {named(file)}: {why}")
+        elif places[0] < first:
+            wrong.append(f"{fault.place(line)}: the lines stand in the head comment of {named(file)}, which is not kept")
         elif replaced.keys() & set(range(places[0], places[0] + len(old))):
             wrong.append(f"{fault.place(line)}: two changes of one line")
         else:
@@ -152,8 +155,7 @@ def broken_kernel(fault):
     if wrong:
         return None, wrong
 
-    first = next(i for i, line in enumerate(lines) if not line.startswith("//"))
-    text, follows = fault.head(), False
+    text, follows, renamed = fault.head(), False, f"ROOM({fault.path.parent.name}, {fault.name})"
     i = first
     while i < len(lines):
         if i in replaced:
@@ -163,14 +165,14 @@ def broken_kernel(fault):
                     text += [f'#line {number} "{named(fault.path)}"', line]
                     continue
                 if sign == " ":
-                    text += [f'#line {at + 1} "{named(file)}"', lines[at]]
+                    text += [f'#line {at + 1} "{named(file)}"', room.sub(renamed, lines[at])]
                 at += 1
             i, follows = at, False
             continue
         if not follows:
             text.append(f'#line {i + 1} "{named(file)}"')
             follows = True
-        text.append(room.sub(f"ROOM({fault.path.parent.name}, {fault.name})", lines[i]))
+        text.append(room.sub(renamed, lines[i]))
         i += 1
     return "\n".join(text) + "\n", []
 
@@ -233,6 +235,7 @@ MISTAKES = (  # an edit, and what is said of it
     (EDIT + "-  once();\n-  float max = 0;\n", ":5: [wrong]: the lines stand nowhere in OP/naive.cu: the lines do not follow"),
     (EDIT + "-once();\n+  two();\n", "it has no line 'once();'"),
     (EDIT + "-  once();\n\n-  twice();\n+  two();\n", ":7: [wrong]: the lines stand 2 times in OP/naive.cu: from line 8, 9 on"),
+    (EDIT + " // Idea.\n+  two();\n", ":5: [wrong]: the lines stand in the head comment of OP/naive.cu"),
     (EDIT + "-  once();\n\n-  once();\n+  two();\n", ":7: [wrong]: two changes of one line"),
     (EDIT + "   once();\n", ":5: [wrong]: it changes nothing"),
     (EDIT + "+  two();\n", ":5: [wrong]: it takes no line away"),
@@ -260,7 +263,7 @@ def self_test():
         (op / "broken/file.cu").write_text("")
         edit = op / "faults.txt"
         edit.write_text("[file]\nwitness: w\ntier: T1\n\n" + EDIT + "-  float max = 0;\n+  float max;\n   once();\n+  more();\n\n"
-                        "   twice();\n-  twice();\nwitness: w\ntier: T1\n")
+                        "   twice();\n-  twice();\n }  // namespace assay::ROOM(op, naive)\nwitness: w\ntier: T1\n")
         assert check(op.parent) == ([], 1), check(op.parent)
         assert write(build, op.parent) == []
         made = build / "op/wrong.cu"
