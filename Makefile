@@ -35,7 +35,7 @@ check:
 	@build/bin/validate run --op $(OP) $(if $(KERNEL),--kernel $(KERNEL)) --suite edges
 
 test:
-	@cmake/bootstrap.sh catch2 python3-pytest libonnx-testdata clang-format-14 black
+	@cmake/bootstrap.sh catch2 python3 python3-pytest libonnx-testdata clang-format-14 black
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS)
 	@$(if $(filter off,$(CACHE)),ASSAY_NO_CACHE=1) cmake/tests/run.sh build --output-on-failure --no-tests=error -j $(JOBS) -LE push
@@ -45,7 +45,7 @@ format:
 	@python3 cmake/tests/format.py --write
 
 ledger:
-	@cmake/bootstrap.sh catch2
+	@cmake/bootstrap.sh catch2 python3
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS) --target validate validate-trial
 	@cmake/ledger.sh build $(TRIALS)

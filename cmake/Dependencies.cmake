@@ -24,6 +24,8 @@ assay_need(ZLIB_FOUND zlib1g-dev)
 if(ASSAY_TESTS)
   find_package(Catch2 CONFIG QUIET)
   assay_need(Catch2_FOUND catch2)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  assay_need(Python3_Interpreter_FOUND python3)  # for the broken kernels that are edits
   find_package(rapidcheck CONFIG QUIET)  # optional: it shrinks failing inputs
 endif()
 if(ASSAY_APT_PACKAGES)

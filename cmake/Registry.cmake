@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
+# More broken kernels are edits of right ones, in cuda/OP/faults.txt: cmake/faults.py writes them into the build folder.
 # More may come from elsewhere: kernels of ASSAY_KERNEL_DIRS, ops of ASSAY_OP_DIRS (docs/door.md).
 # cuda/OP/variants/KERNEL.cu are correct kernels that compute otherwise, to test for false alarms; only in registry_trial.cpp.
 # ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
@@ -59,10 +60,32 @@ list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_(${vendors})(_[^/]*)?\\.cu$
 list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
 file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${trial}/*/broken/*.cu")
 file(GLOB ASSAY_VARIANTS CONFIGURE_DEPENDS "${trial}/*/variants/*.cu")
+set(generated "${PROJECT_BINARY_DIR}/generated")
+
+# Which edits there are is seen here; their kernels are written again whenever an edit or its kernel has changed.
+set(edits "${generated}/faults")
+file(GLOB faults CONFIGURE_DEPENDS "${trial}/*/faults.txt")
+if(ASSAY_TESTS AND faults)
+  set(write_edits "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/faults.py" --write "${edits}" "${trial}")
+  execute_process(COMMAND ${write_edits} RESULT_VARIABLE code ERROR_VARIABLE told)
+  if(code EQUAL 1)
+    message(WARNING "Edits that do not match their kernels:\n${told}")
+  elseif(NOT code EQUAL 0)
+    message(FATAL_ERROR "${told}")
+  endif()
+  file(GLOB written "${edits}/*/*.cu")
+  list(APPEND ASSAY_BROKEN ${written})
+  file(GLOB edited CONFIGURE_DEPENDS "${trial}/*/*.cu" "${trial}/*/variants/*.cu")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${faults} "${PROJECT_SOURCE_DIR}/cmake/faults.py")
+  add_custom_command(OUTPUT "${edits}/written" BYPRODUCTS ${written} DEPENDS ${faults} ${edited} "${PROJECT_SOURCE_DIR}/cmake/faults.py"
+    COMMAND ${write_edits} COMMAND "${CMAKE_COMMAND}" -E touch "${edits}/written" COMMENT "Broken kernels from edits" VERBATIM)
+  add_custom_target(assay_edits DEPENDS "${edits}/written")
+else()
+  file(REMOVE_RECURSE "${edits}")
+endif()
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
 file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # reruns CMake if a golden is added or removed
-set(generated "${PROJECT_BINARY_DIR}/generated")
 
 # assay_kernel_entry(), for the flavours of ARGN that the kernel has.
 function(assay_declare_kernel op name file broken)
@@ -104,7 +127,12 @@ function(assay_write_registry file)
     endforeach()
     if(folder)
       string(REPLACE "OP" "${op}" of_op "${folder}")
-      file(GLOB kernels "${of_op}/*.cu")
+      if(broken)
+        file(GLOB kernels "${of_op}/*.cu" "${edits}/${op}/*.cu")
+        list(SORT kernels COMPARE FILE_BASENAME)
+      else()
+        file(GLOB kernels "${of_op}/*.cu")
+      endif()
       foreach(kernel ${kernels})
         get_filename_component(name "${kernel}" NAME_WE)
         assay_declare_kernel(${op} ${name} "${kernel}" ${broken} ${more})
@@ -201,11 +229,13 @@ assay_write_registry("${generated}/registry_hostile.cpp" "${PROJECT_SOURCE_DIR}/
 # Broken kernels and variants are compiled together, one unit per op, since each has its own namespace.
 set(ASSAY_BROKEN_UNITS "")
 foreach(op ${ASSAY_OPS})
-  file(GLOB broken "${trial}/${op}/broken/*.cu" "${trial}/${op}/variants/*.cu")
+  file(GLOB broken "${trial}/${op}/broken/*.cu" "${trial}/${op}/variants/*.cu" "${edits}/${op}/*.cu")
   set(unit "")
   foreach(kernel ${broken})
     file(RELATIVE_PATH relative "${PROJECT_SOURCE_DIR}" "${kernel}")
-    if(NOT relative MATCHES "^cuda/")  # no include path has it
+    if(kernel MATCHES "^${edits}/")
+      file(RELATIVE_PATH relative "${generated}" "${kernel}")  # beside the unit
+    elseif(NOT relative MATCHES "^cuda/")  # no include path has it
       set(relative "${kernel}")
     endif()
     string(APPEND unit "#include \"${relative}\"\n")

@@ -199,7 +199,6 @@ assay_exported_kernels(exported_plugin "${PROJECT_BINARY_DIR}/plugins" exported 
 add_dependencies(assay_tests exported_plugin)
 assay_pytest(exported worker/exported --plugins "${PROJECT_BINARY_DIR}/plugins")
 # One call of the system or the allocator fails in each of many small runs.  All of them: faults_test.py without --sites.
-find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator cannot be replaced
   add_library(faults MODULE validate/tests/faults/interpose.cpp)
   set_target_properties(faults PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
@@ -316,6 +315,8 @@ if(Python3_FOUND)
   add_test(NAME tree.format.self COMMAND "${Python3_EXECUTABLE}" "${scripts}/format.py" --self-test)
   set_tests_properties(tree.format tree.format.self PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 endif()
+add_test(NAME tree.faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/faults.py" --check)
+add_test(NAME tree.faults.self COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/faults.py" --self-test)
 foreach(script arrows kernel_rules sizes citations)
   add_test(NAME tree.${script} COMMAND bash "${scripts}/${script}.sh" "${PROJECT_SOURCE_DIR}")
   add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
@@ -380,7 +381,7 @@ set_tests_properties(records.run records.bench records.memory records.broken rec
   PROPERTIES FIXTURES_SETUP records)
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
-set_tests_properties(tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
+set_tests_properties(tree.faults tree.faults.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
   tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.package tree.add_a_room
   records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
 

@@ -82,6 +82,20 @@ bool fails_by(const Record& r, Tier tier) {
   return is_bad(r.verdict) && std::find(r.caught_by.begin(), r.caught_by.end(), tier) != r.caught_by.end();
 }
 
+// The faults that were found, with what stands in the file: the lines of edits, edits without a witness, and kernels that were
+// not judged.
+std::vector<Fault> with_those_before(std::vector<Fault> found, const std::vector<Fault>& before, const std::string& op,
+                                     const std::vector<const Kernel*>& judged) {
+  for (const Fault& old : before) {
+    const auto same = std::find_if(found.begin(), found.end(), [&](const Fault& f) { return f.kernel == old.kernel; });
+    const auto is_it = [&](const Kernel* k) { return k->name == old.kernel; };
+    const bool exists = std::any_of(kernels().begin(), kernels().end(), [&](const Kernel& k) { return k.op == op && is_it(&k); });
+    if (same != found.end()) same->edit = old.edit;
+    else if (!old.edit.empty() || (exists && std::none_of(judged.begin(), judged.end(), is_it))) found.push_back(old);
+  }
+  return found;
+}
+
 std::string key_of(const Record& r) { return r.c.op + "/" + r.kernel; }
 std::string key_of(const Kernel& k) { return fmt::format("{}/{}", k.op, k.name); }
 
@@ -172,7 +186,10 @@ int write_witnesses_command(const SelfcheckFlags& flags, const std::string& back
       ++missing;
       fmt::print("no witness: {}/{}, of {} cases that fail in the suite\n", op, k->name, candidates[key_of(*k)].size());
     }
-  for (const auto& [op, faults] : found) write_whole(faults_path(flags.write_witnesses, op), faults_text(faults));
+  for (const auto& [op, faults] : found) {
+    const std::string path = faults_path(flags.write_witnesses, op);
+    write_whole(path, faults_text(with_those_before(faults, read_edits(path), op, kernels.at(op))));
+  }
   fmt::print("{} ops written, {} broken kernels without a witness\n", found.size(), missing);
   return missing ? kVerdictFailed : kAllPassed;
 }

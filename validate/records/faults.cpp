@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
@@ -17,7 +19,8 @@ namespace {
 
 constexpr std::string_view kHead =
     "# The broken kernels of this op, each with a case that shows its fault.\n"
-    "#   [KERNEL]        the file broken/KERNEL.cu\n"
+    "#   [KERNEL]        the file broken/KERNEL.cu, or an edit of a right kernel:\n"
+    "#   fault: TEXT     what is wrong; then `caught by:`, `kernel:` and the lines of the edit, as cmake/faults.py says\n"
     "#   after: LINE     where the fault needs earlier calls: a case that the same process judges before\n"
     "#   witness: LINE   the case, as `validate replay` takes it\n"
     "#   tier: T1        the tier that fails it (docs/judging.md)\n"
@@ -35,11 +38,20 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
   return line.substr(key.size());
 }
 
+// Whether cmake/faults.py reads this line.
+bool is_of_edit(std::string_view line) {
+  constexpr std::array<std::string_view, 6> kBegins = {"fault: ", "caught by: ", "kernel: ", "-", "+", " "};
+  return std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view begin) { return line.starts_with(begin); });
+}
+
 // Collects the faults line by line.
 class Reader {
  public:
+  explicit Reader(bool whole) : whole_(whole) {}
   void take(std::string_view line) {
+    if (line.empty()) ++blank_;  // it parts the places that an edit changes
     if (line.empty() || line.starts_with('#')) return;
+    const std::size_t blank = std::exchange(blank_, 0);
     if (line.starts_with('[') && line.ends_with(']')) return begin(std::string(line.substr(1, line.size() - 2)));
     if (faults_.empty()) throw BadInput("a line [KERNEL] was expected");
     Fault& fault = faults_.back();
@@ -50,8 +62,11 @@ class Reader {
     } else if (const auto tier = value_of(line, "tier: ")) {
       fault.tier = tier_named(*tier);
       has_tier_ = true;
+    } else if (is_of_edit(line)) {
+      if (!fault.edit.empty()) fault.edit.append(blank, '\n');
+      fault.edit += fmt::format("{}\n", line);
     } else {
-      throw BadInput(fmt::format("'{}': 'witness: LINE' or 'tier: TIER' was expected", line.substr(0, 80)));
+      throw BadInput(fmt::format("'{}': 'witness: LINE', 'tier: TIER' or a line of an edit was expected", line.substr(0, 80)));
     }
   }
   std::vector<Fault> finish() {
@@ -67,13 +82,30 @@ class Reader {
     has_tier_ = false;
   }
   void end() const {
-    if (!faults_.empty() && (faults_.back().witness.empty() || !has_tier_))
+    if (whole_ && !faults_.empty() && (faults_.back().witness.empty() || !has_tier_))
       throw BadInput(fmt::format("'{}' lacks its witness or its tier", faults_.back().kernel));
   }
+  bool whole_;  // each fault has a witness and its tier
   std::vector<Fault> faults_;
   std::set<std::string> names_;
+  std::size_t blank_ = 0;  // lines before this one
   bool has_tier_ = false;  // the last one
 };
+
+std::vector<Fault> faults_of(const std::string& path, const std::string& text, bool whole) {
+  Reader reader(whole);
+  std::size_t number = 1;
+  try {
+    for (std::size_t start = 0; start < text.size(); ++number) {
+      const std::size_t end = std::min(text.find('\n', start), text.size());
+      reader.take(std::string_view(text).substr(start, end - start));
+      start = end + 1;
+    }
+    return reader.finish();
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}:{}: {}", path, number, e.what()));
+  }
+}
 
 }  // namespace
 
@@ -83,25 +115,22 @@ std::vector<Fault> read_faults(const std::string& path) {
   std::string why;
   const std::optional<std::string> text = read_file(path, why);
   if (!text) throw BadInput(fmt::format("'{}': {}", path, why));
-  Reader reader;
-  std::size_t number = 1;
-  try {
-    for (std::size_t start = 0; start < text->size(); ++number) {
-      const std::size_t end = std::min(text->find('\n', start), text->size());
-      reader.take(std::string_view(*text).substr(start, end - start));
-      start = end + 1;
-    }
-    return reader.finish();
-  } catch (const BadInput& e) {
-    throw BadInput(fmt::format("{}:{}: {}", path, number, e.what()));
-  }
+  return faults_of(path, *text, true);
+}
+
+std::vector<Fault> read_edits(const std::string& path) {
+  std::string why;
+  const std::optional<std::string> text = read_file(path, why);
+  if (!text) return {};
+  return faults_of(path, *text, false);
 }
 
 std::string faults_text(std::vector<Fault> faults) {
   std::sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) { return a.kernel < b.kernel; });
   std::string text(kHead);
   for (const Fault& f : faults) {
-    text += fmt::format("\n[{}]\n", f.kernel);
+    text += fmt::format("\n[{}]\n{}", f.kernel, f.edit);
+    if (f.witness.empty()) continue;
     if (!f.after.empty()) text += fmt::format("after: {}\n", f.after);
     text += fmt::format("witness: {}\ntier: {}\n", f.witness, name(f.tier));
   }

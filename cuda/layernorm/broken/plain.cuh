@@ -19,22 +19,19 @@ struct Moments {
 // Every step as it should be.
 template <class T>
 struct Plain {
-  // How many columns are summed, and what their sums are divided by.
-  static __device__ std::int64_t summed(std::int64_t cols) { return cols; }
-  static __device__ float divisor(std::int64_t cols) { return static_cast<float>(cols); }
   static __device__ float block_total(float v) { return block_sum(v, shared_memory<float>()); }
 
   static __device__ float stored_mean(float mean, std::int64_t /*cols*/) { return mean; }
   template <class S>
   static __device__ Moments moments(const T* x, std::int64_t cols) {
     float sum = 0, squares = 0;
-    for (std::int64_t c = threadIdx.x; c < S::summed(cols); c += kPlainThreads) sum += to_float(ld(x + c));
-    const float mean = S::stored_mean(block_total(sum) / S::divisor(cols), cols);
-    for (std::int64_t c = threadIdx.x; c < S::summed(cols); c += kPlainThreads) {
+    for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads) sum += to_float(ld(x + c));
+    const float mean = S::stored_mean(block_total(sum) / static_cast<float>(cols), cols);
+    for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads) {
       const float d = to_float(ld(x + c)) - mean;
       squares = fmaf(d, d, squares);
     }
-    return {mean, block_total(squares) / S::divisor(cols)};
+    return {mean, block_total(squares) / static_cast<float>(cols)};
   }
 
   static __device__ float affine(float x, float mean, float r, float gamma, float beta) {

@@ -13,7 +13,7 @@ __global__ void rmsnorm_packs(Rows<T> m) {
   using Pack = Vec<T, N>;
   const T* const x = m.x + blockIdx.x * m.x_stride;
   T* const y = m.y + blockIdx.x * m.y_stride;
-  const float r = Plain<T>::inverse(m, Plain<T>::template squares<Plain<T>>(m, x));
+  const float r = Plain<T>::inverse(m, Plain<T>::squares(m, x));
   for (std::int64_t i = threadIdx.x; i < m.cols / N; i += kPlainThreads) {
     const Pack v = ld(reinterpret_cast<const Pack*>(x) + i), gamma = ld(reinterpret_cast<const Pack*>(m.gamma) + i);
     float scaled[N];

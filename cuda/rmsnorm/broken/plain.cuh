@@ -15,14 +15,11 @@ using Rows = row_norm::Matrices<T, rmsnorm::Args>;
 // Every step as it should be.
 template <class T>
 struct Plain {
-  static constexpr int kThreads = kPlainThreads;
-
-  __device__ static float added_square(float sum, float v) { return fmaf(v, v, sum); }
   // The sum over the row x.
-  template <class F>
   __device__ static float squares(const Rows<T>& m, const T* x) {
     float squares = 0;
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += F::kThreads) squares = F::added_square(squares, to_float(ld(x + c)));
+    for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
+      squares = fmaf(to_float(ld(x + c)), to_float(ld(x + c)), squares);
     return block_sum(squares, shared_memory<float>());
   }
   // 1 / root.
@@ -36,17 +33,16 @@ template <class T, class F>
 __global__ void rmsnorm_plain(Rows<T> m) {
   const T* const x = m.x + blockIdx.x * m.x_stride;
   T* const y = m.y + blockIdx.x * m.y_stride;
-  const float r = F::inverse(m, F::template squares<F>(m, x));
+  const float r = F::inverse(m, F::squares(m, x));
   for (std::int64_t c = threadIdx.x; c < m.cols; c += blockDim.x)
     st(y + c, from_float<T>(F::scaled(to_float(ld(x + c)), r, to_float(ld(m.gamma + c)))));
 }
 
 template <template <class> class F>
 constexpr KernelTraits<rmsnorm> plain_traits(DTypes dtypes = kEveryType) {
-  constexpr int kThreads = F<float>::kThreads;
   return {.dtypes = dtypes,
-          .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-          .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}}};
+          .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}}};
 }
 
 template <template <class> class F>
@@ -54,7 +50,7 @@ void run_plain(const rmsnorm::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(rmsnorm_plain<T, F<T>>,
-           {.grid = dim3(a.x.shape[0]), .block = dim3(F<T>::kThreads), .shared_bytes = row_norm::kScratchBytes}, l.stream,
+           {.grid = dim3(a.x.shape[0]), .block = dim3(kPlainThreads), .shared_bytes = row_norm::kScratchBytes}, l.stream,
            row_norm::matrices<T>(a));
   });
 }

@@ -13,16 +13,6 @@ inline constexpr int kPlainThreads = 128;
 // Every step as it should be.
 template <class T>
 struct Plain {
-  using Sum = fold::Sum;
-  using Max = fold::Max;
-  using LogSumExp = fold::LogSumExp;
-  using SumOfSquares = fold::SumOfSquares;
-
-  // What a thread begins with.
-  template <class Fold>
-  __device__ static Fold start() {
-    return {};
-  }
   // How many columns are taken.
   __device__ static std::int64_t end(std::int64_t cols) { return cols; }
   template <class Fold>
@@ -33,7 +23,7 @@ struct Plain {
 
 template <class Fold, class F, class T>
 __device__ void reduce(const T* x, float* y, std::int64_t cols) {
-  Fold f = F::template start<Fold>();
+  Fold f;
   fold::take_packs<1, 1>(f, x, threadIdx.x, F::end(cols), kPlainThreads);
   f = F::join(f);
   if (threadIdx.x == 0) st(y + blockIdx.x, f.result());
@@ -42,10 +32,10 @@ __device__ void reduce(const T* x, float* y, std::int64_t cols) {
 template <class T, class F>
 __global__ void row_reduce_plain(const T* x, float* y, std::int64_t cols, std::int64_t stride, Reduction what) {
   x += blockIdx.x * stride;
-  if (what == Reduction::sum) reduce<typename F::Sum, F>(x, y, cols);
-  else if (what == Reduction::max) reduce<typename F::Max, F>(x, y, cols);
-  else if (what == Reduction::logsumexp) reduce<typename F::LogSumExp, F>(x, y, cols);
-  else reduce<typename F::SumOfSquares, F>(x, y, cols);
+  if (what == Reduction::sum) reduce<fold::Sum, F>(x, y, cols);
+  else if (what == Reduction::max) reduce<fold::Max, F>(x, y, cols);
+  else if (what == Reduction::logsumexp) reduce<fold::LogSumExp, F>(x, y, cols);
+  else reduce<fold::SumOfSquares, F>(x, y, cols);
 }
 
 template <template <class> class F>

@@ -29,36 +29,23 @@ struct Plain {
   static constexpr int kLanes = kPlainThreads, kExtra = 10;  // threads of a row, and additions of group_sum
   static constexpr std::size_t kSharedBytes = kWarp * sizeof(float);
 
-  // How many columns are summed and written, the one that is taken when the c-th would be, and what it holds.
-  static __device__ std::int64_t summed(std::int64_t cols) { return cols; }
-  static __device__ std::int64_t written(std::int64_t cols) { return cols; }
+  // The column that is taken when the c-th would be.
   static __device__ std::int64_t taken(std::int64_t c, std::int64_t /*cols*/) { return c; }
-  static __device__ float at(const T* x, std::int64_t c, std::int64_t /*cols*/) { return to_float(ld(x + c)); }
-
-  static __device__ float first_maximum() { return -INFINITY; }
-  static __device__ float base(float max) { return max; }
-  static __device__ float exponential(float v, std::int64_t /*row*/) { return expf(v); }
+  static __device__ float exponential(float v) { return expf(v); }
   template <class S>
-  static __device__ float term(float v, float max, std::int64_t row) {
-    return S::exponential(v - S::base(max), row);
+  static __device__ float term(float v, float max) {
+    return S::exponential(v - max);
   }
-  static __device__ bool counts(float /*term*/) { return true; }
-  static __device__ float sum_so_far(float sum) { return sum; }
   static __device__ float group_max(float v) { return block_max(v, shared_memory<float>()); }
   static __device__ float group_sum(float v) { return block_sum(v, shared_memory<float>()); }
   template <class S>
-  static __device__ Sum sum(const T* x, std::int64_t cols, std::int64_t row, std::int64_t lane) {
-    float max = S::first_maximum(), sum = 0;
-    for (std::int64_t c = lane; c < S::summed(cols); c += S::kLanes) max = fmaxf(max, S::at(x, S::taken(c, cols), cols));
+  static __device__ Sum sum(const T* x, std::int64_t cols, std::int64_t lane) {
+    float max = -INFINITY, sum = 0;
+    for (std::int64_t c = lane; c < cols; c += S::kLanes) max = fmaxf(max, to_float(ld(x + S::taken(c, cols))));
     max = S::group_max(max);
-    for (std::int64_t c = lane; c < S::summed(cols); c += S::kLanes) {
-      const float term = S::template term<S>(S::at(x, S::taken(c, cols), cols), max, row);
-      if (S::counts(term)) sum = S::sum_so_far(sum + term);
-    }
-    return {max, S::sum_so_far(S::group_sum(sum))};
+    for (std::int64_t c = lane; c < cols; c += S::kLanes) sum += S::template term<S>(to_float(ld(x + S::taken(c, cols))), max);
+    return {max, S::group_sum(sum)};
   }
-
-  static __device__ float waiting(float term) { return term; }  // for its sum
   static __device__ float quotient(float term, const Sum& by) { return term / by.sum; }
 };
 
@@ -69,11 +56,10 @@ __global__ void softmax_plain(Matrices<T> m) {
   if (row >= m.rows) return;
   const T* const x = m.x + row * m.x_stride;
   T* const y = m.y + row * m.y_stride;
-  const Sum by = S::template sum<S>(x, m.cols, row, lane);
-  for (std::int64_t c = lane; c < S::written(m.cols); c += S::kLanes) {
+  const Sum by = S::template sum<S>(x, m.cols, lane);
+  for (std::int64_t c = lane; c < m.cols; c += S::kLanes) {
     const std::int64_t col = S::taken(c, m.cols);
-    const float term = S::template term<S>(S::at(x, col, m.cols), by.max, row);
-    st(y + col, from_float<T>(S::quotient(S::waiting(term), by)));
+    st(y + col, from_float<T>(S::quotient(S::template term<S>(to_float(ld(x + col)), by.max), by)));
   }
 }
 

@@ -12,14 +12,14 @@ struct Online : Plain<T> {
     return fabsf(max) < 1024 ? exp2f(fmaf(v, kLog2E, -(max * kLog2E))) : exp2f((v - max) * kLog2E);
   }
   template <class S>
-  static __device__ float term(float v, float max, std::int64_t /*row*/) {
+  static __device__ float term(float v, float max) {
     return power(v, max);
   }
   template <class S>
-  static __device__ Sum sum(const T* x, std::int64_t cols, std::int64_t /*row*/, std::int64_t lane) {
+  static __device__ Sum sum(const T* x, std::int64_t cols, std::int64_t lane) {
     float max = -INFINITY, sum = 0;
     for (std::int64_t c = lane; c < cols; c += S::kLanes) {
-      const float v = S::at(x, c, cols);
+      const float v = to_float(ld(x + c));
       if (v > max) {
         sum = sum * power(max, v) + power(v, v);
         max = v;

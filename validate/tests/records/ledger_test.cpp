@@ -158,3 +158,23 @@ TEST_CASE("faults: a file of witnesses is written and read back, and what is non
   CHECK(refused("[a]\nwitness: x\ntier: T1\n[a]\n").find("stands here twice") != std::string::npos);
   CHECK(refused("[a]\nwhat: x\n").find("'witness: LINE'") != std::string::npos);
 }
+
+TEST_CASE("faults: the lines of an edit are kept as they are, and a new edit needs no witness yet") {
+  const std::string edit =
+      "fault: f.\ncaught by: c.\nkernel: naive\n-  float max = 0;\n+  float max;\n\n   once();\n+#pragma unroll\n";
+  const std::string witness = "witness: softmax/wrong f16 rows=1 cols=1\ntier: T1\n";
+  const File file("# A comment.\n\n[wrong]\n" + edit + witness + "\n\n[file]\n" + witness);
+  const std::vector<Fault> faults = read_faults(file.path);
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0].edit == edit);
+  CHECK(faults[1].edit.empty());
+  const std::string text = faults_text(faults) + "\n";  // as write_whole() ends it
+  CHECK(text.ends_with("\n[file]\n" + witness + "\n[wrong]\n" + edit + witness));
+
+  const File unseen("[wrong]\n" + edit);
+  CHECK(message_of([&] { read_faults(unseen.path); }).find("'wrong' lacks its witness") != std::string::npos);
+  const std::vector<Fault> again = read_edits(unseen.path);
+  REQUIRE(again.size() == 1);
+  CHECK((faults_text(again) + "\n").ends_with("\n\n[wrong]\n" + edit));
+  CHECK(read_edits("no/such/file").empty());
+}
