@@ -73,11 +73,13 @@ class Fault:
 
 def read(path):
     """The faults of a file."""
-    found, begun = [], False  # whether the last line belongs to a hunk
+    found = []
+    begun = False  # whether the last line belongs to a hunk
     for number, line in enumerate(path.read_text().splitlines(), 1):
         fault = found[-1] if found else None
         key, colon, value = line.partition(": ")
-        if head := re.fullmatch(r"\[([a-z0-9_]+)\]", line):
+        head = re.fullmatch(r"\[([a-z0-9_]+)\]", line)
+        if head:
             if any(other.name == head[1] for other in found):
                 raise Unreadable(f"{named(path)}:{number}: '{head[1]}' stands here twice")
             found.append(Fault(path, number, head[1]))
@@ -160,7 +162,9 @@ def broken_kernel(fault):
     if wrong:
         return None, wrong
 
-    text, follows, renamed = fault.head(), False, f"ROOM({fault.path.parent.name}, {fault.name})"
+    text = fault.head()
+    follows = False
+    renamed = f"ROOM({fault.path.parent.name}, {fault.name})"
     i = first
     while i < len(lines):
         if i in replaced:
@@ -172,7 +176,8 @@ def broken_kernel(fault):
                 if sign == " ":
                     text += [f'#line {at + 1} "{named(file)}"', room.sub(renamed, lines[at])]
                 at += 1
-            i, follows = at, False
+            i = at
+            follows = False
             continue
         if not follows:
             text.append(f'#line {i + 1} "{named(file)}"')
@@ -189,7 +194,8 @@ def faults_of(folder):
 
 def check(folder):
     """What is wrong with the faults of a folder, and the number of edits."""
-    wrong, edits = [], 0
+    wrong = []
+    edits = 0
     for faults in faults_of(folder).values():
         for fault in faults:
             if fault.is_edit:
@@ -208,7 +214,8 @@ def write_if_different(path, text):
 
 def write(build, folder):
     """Writes the kernels of all edits, and returns what is wrong.  One that does not match is a head that does not compile."""
-    wrong, written = [], set()
+    wrong = []
+    written = set()
     for op, faults in faults_of(folder).items():
         for fault in (f for f in faults if f.is_edit):
             text, why = broken_kernel(fault)

@@ -19,7 +19,8 @@ __global__ void gelu_linear_reversed(const T* x, const T* weight, const T* bias,
                                      std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride, bool erf_form) {
   const std::int64_t token = blockIdx.x, o = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
   if (o >= out) return;
-  x += token * x_stride, weight += o * weight_stride;
+  x += token * x_stride;
+  weight += o * weight_stride;
   float z = bias != nullptr ? to_float(ld(bias + o)) : 0;
   for (std::int64_t h = hidden - 1; h >= 0; --h) z = fmaf(to_float(ld(x + h)), to_float(ld(weight + h)), z);
   st(y + token * y_stride + o, from_float<T>(erf_form ? gelu_erf(z) : gelu_tanh(z)));

@@ -21,7 +21,9 @@ __global__ void gemm_swiglu_reversed(const T* x, const T* w_gate, const T* w_up,
   const std::int64_t token = blockIdx.x / blocks_across * kTokens + threadIdx.y;
   const std::int64_t f = blockIdx.x % blocks_across * kFfn + threadIdx.x;
   if (token >= tokens || f >= ffn) return;
-  x += token * x_stride, w_gate += f * gate_stride, w_up += f * up_stride;
+  x += token * x_stride;
+  w_gate += f * gate_stride;
+  w_up += f * up_stride;
   float gate = 0, up = 0;
   for (std::int64_t h = hidden - 1; h >= 0; --h) {
     const float v = to_float(ld(x + h));
