@@ -17,9 +17,12 @@ struct Wrong : Plain<T> {
       st(kept() + c, m.x_at(c));
       sum += ld(kept() + c);
     }
-    const float mean = F::mean(m, F::block_total(sum));
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) squares = F::added_square(squares, ld(kept() + c) - mean);
-    return {mean, F::variance(m, F::block_total(squares))};
+    const float mean = F::block_total(sum) / static_cast<float>(m.cols);
+    for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) {
+      const float d = ld(kept() + c) - mean;
+      squares = fmaf(d, d, squares);
+    }
+    return {mean, F::block_total(squares) / static_cast<float>(m.cols)};
   }
   __device__ static float layernorm(const Rows<T>& m, std::int64_t c, float mean, float r) {
     return fmaf((ld(kept() + c) - mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)));

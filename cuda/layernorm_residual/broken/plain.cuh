@@ -42,46 +42,31 @@ template <class T>
 struct Plain {
   static constexpr int kThreads = kPlainThreads, kExtra = 10;  // kExtra: additions of block_total
   static Legality supports(const layernorm_residual::Args&) { return Legality::yes(); }
-  static dim3 grid(const Rows<T>& m) { return dim3(m.rows); }
   static std::size_t shared_bytes(const Rows<T>&) { return kWarp * sizeof(float); }
-  static void* stream(const Rows<T>&, const Launch& l) { return l.stream; }
 
-  __device__ static std::int64_t row() { return blockIdx.x; }
-  __device__ static void advance(Rows<T>& m, std::int64_t row) {
-    m.x += row * m.x_stride;
-    m.residual += row * m.residual_stride;
-    m.y += row * m.y_stride;
-  }
   __device__ static bool takes_part(const Rows<T>&) { return true; }
 
-  // Which column comes i-th; a thread's sums with one more of them; a block's sum.
+  // Which column comes i-th, and a block's sum.
   __device__ static std::int64_t column(const Rows<T>&, std::int64_t i) { return i; }
-  __device__ static float added(float sum, float x) { return sum + x; }
-  __device__ static float added_square(float sum, float d) { return fmaf(d, d, sum); }
   __device__ static float block_total(float v) { return block_sum(v, shared_memory<float>()); }
-
-  __device__ static float mean(const Rows<T>& m, float sum) { return sum / static_cast<float>(m.cols); }
-  __device__ static float variance(const Rows<T>& m, float squares) { return squares / static_cast<float>(m.cols); }
   template <class F>
   __device__ static Moments moments(const Rows<T>& m) {
     float sum = 0, squares = 0;
-    for (std::int64_t i = threadIdx.x; i < m.cols; i += F::kThreads) sum = F::added(sum, m.x_at(F::column(m, i)));
-    const float mean = F::mean(m, F::block_total(sum));
-    for (std::int64_t i = threadIdx.x; i < m.cols; i += F::kThreads)
-      squares = F::added_square(squares, m.x_at(F::column(m, i)) - mean);
-    return {mean, F::variance(m, F::block_total(squares))};
+    for (std::int64_t i = threadIdx.x; i < m.cols; i += F::kThreads) sum += m.x_at(F::column(m, i));
+    const float mean = F::block_total(sum) / static_cast<float>(m.cols);
+    for (std::int64_t i = threadIdx.x; i < m.cols; i += F::kThreads) {
+      const float d = m.x_at(F::column(m, i)) - mean;
+      squares = fmaf(d, d, squares);
+    }
+    return {mean, F::block_total(squares) / static_cast<float>(m.cols)};
   }
-  // 1 / deviation.
-  __device__ static float inverse(const Rows<T>& m, float variance) { return 1.0f / sqrtf(variance + m.epsilon); }
 
   __device__ static float layernorm(const Rows<T>& m, std::int64_t c, float mean, float r) {
     return fmaf((m.x_at(c) - mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)));
   }
-  // How many columns are written.
-  __device__ static std::int64_t end(std::int64_t cols) { return cols; }
   template <class F>
   __device__ static void write(const Rows<T>& m, float mean, float r) {
-    for (std::int64_t c = threadIdx.x; c < F::end(m.cols); c += F::kThreads)
+    for (std::int64_t c = threadIdx.x; c < m.cols; c += F::kThreads)
       st(m.y + c, from_float<T>(F::layernorm(m, c, mean, r) + to_float(ld(m.residual + c))));
   }
 };
@@ -89,9 +74,11 @@ struct Plain {
 template <class T, class F>
 __global__ void layernorm_residual_plain(Rows<T> m) {
   if (!F::takes_part(m)) return;
-  F::advance(m, F::row());
+  m.x += blockIdx.x * m.x_stride;
+  m.residual += blockIdx.x * m.residual_stride;
+  m.y += blockIdx.x * m.y_stride;
   const Moments of = F::template moments<F>(m);
-  F::template write<F>(m, of.mean, F::inverse(m, of.variance));
+  F::template write<F>(m, of.mean, 1.0f / sqrtf(of.variance + m.epsilon));
 }
 
 template <template <class> class F>
@@ -109,7 +96,7 @@ void run_plain(const layernorm_residual::Args& a, const Launch& l) {
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     const Rows<T> m = rows_of<T>(a);
     launch(layernorm_residual_plain<T, F<T>>,
-           {.grid = F<T>::grid(m), .block = dim3(F<T>::kThreads), .shared_bytes = F<T>::shared_bytes(m)}, F<T>::stream(m, l), m);
+           {.grid = dim3(m.rows), .block = dim3(F<T>::kThreads), .shared_bytes = F<T>::shared_bytes(m)}, l.stream, m);
   });
 }
 

@@ -23,7 +23,7 @@ __global__ void error_swallowed(Operands<T> p) {
   for (std::int64_t t = 0; t < there; ++t) {
     float sum = 0;
     for (std::int64_t h = 0; h < p.hidden; ++h) sum = fmaf(ld(kept + t * p.hidden + h), p.weight_at(o, h), sum);
-    st(p.y + (token + t) * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, sum, token, o)));
+    st(p.y + (token + t) * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, sum, o)));
   }
 }
 

@@ -47,7 +47,7 @@ __global__ void missing_async_wait(Operands<T> p) {
   }
   for (int e = 0; e < 4; ++e) {
     const std::int64_t t = token + lane / 4 + e / 2 * 8, o = feature + lane % 4 * 2 + e % 2;
-    if (t < p.tokens && o < p.out) st(p.y + t * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, c[e], t, o)));
+    if (t < p.tokens && o < p.out) st(p.y + t * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, c[e], o)));
   }
 }
 

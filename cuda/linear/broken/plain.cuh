@@ -25,64 +25,42 @@ Operands<T> operands_of(const linear::Args& a, const Launch& l) {
           a.y.shape[1], a.x.stride[0],    a.weight.stride[0], a.y.stride[0], l.workspace};
 }
 
-// An element of y.
-struct Place {
-  std::int64_t token, o;
-};
-
 // Every step as it should be.
 template <class T>
 struct Plain {
-  static constexpr int kThreads = kPlainThreads;
-  static constexpr bool kDeterministic = true;
   static std::size_t workspace_bytes(const linear::Args&) { return 0; }
-
-  // The launch; `change` may change the problem before it.
-  static void change(Operands<T>&) {}
   static dim3 grid(const Operands<T>& p, int threads) { return dim3(p.tokens, ceil_div(p.out, threads)); }
-  static std::size_t shared_bytes(const Operands<T>&) { return 0; }
-  static void* stream(const linear::Args&, const Launch& l) { return l.stream; }
 
-  __device__ static Place place(const Operands<T>&) {
-    return {blockIdx.x, static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x};
-  }
-  __device__ static void prepare(const Operands<T>&, std::int64_t /*token*/) {}  // by all threads of the block
-  __device__ static bool there(const Operands<T>& p, const Place& at) { return at.o < p.out; }
-
-  // The sum: what it begins with, the channel that comes i-th, and the sum with a product more.
-  __device__ static float first(const Operands<T>&, std::int64_t /*o*/) { return 0; }
-  __device__ static std::int64_t channel(const Operands<T>&, std::int64_t /*token*/, std::int64_t i) { return i; }
+  // The channel that comes i-th, and the sum with a product more.
+  __device__ static std::int64_t channel(const Operands<T>&, std::int64_t i) { return i; }
   __device__ static float added(float sum, float x, float weight) { return fmaf(x, weight, sum); }
   template <class F>
   __device__ static float product(const Operands<T>& p, std::int64_t token, std::int64_t o) {
-    float sum = F::first(p, o);
+    float sum = 0;
     for (std::int64_t i = 0; i < p.hidden; ++i) {
-      const std::int64_t h = F::channel(p, token, i);
+      const std::int64_t h = F::channel(p, i);
       sum = F::added(sum, p.x_at(token, h), p.weight_at(o, h));
     }
     return sum;
   }
 
-  __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t /*token*/, std::int64_t o) {
+  __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t o) {
     return p.bias != nullptr ? sum + p.bias_at(o) : sum;
   }
-  __device__ static void store(const Operands<T>&, T* y, float v) { st(y, from_float<T>(v)); }
 };
 
 template <class T, class F>
 __global__ void linear_plain(Operands<T> p) {
-  const Place at = F::place(p);
-  F::prepare(p, at.token);
-  if (!F::there(p, at)) return;
-  const float sum = F::template product<F>(p, at.token, at.o);
-  F::store(p, p.y + at.token * p.y_stride + at.o, F::add_bias(p, sum, at.token, at.o));
+  const std::int64_t token = blockIdx.x, o = static_cast<std::int64_t>(blockIdx.y) * kPlainThreads + threadIdx.x;
+  if (o >= p.out) return;
+  const float sum = F::template product<F>(p, token, o);
+  st(p.y + token * p.y_stride + o, from_float<T>(F::add_bias(p, sum, o)));
 }
 
 template <template <class> class F>
 constexpr KernelTraits<linear> plain_traits(DTypes dtypes = kEveryType) {
   return {.dtypes = dtypes,
-          .deterministic = F<float>::kDeterministic,
-          .tiles = {tile(Axis::tokens, 1), tile(Axis::out, F<float>::kThreads)},
+          .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
           .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
           .workspace_bytes = F<float>::workspace_bytes};
 }
@@ -91,11 +69,8 @@ template <template <class> class F>
 void run_plain(const linear::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    using S = F<T>;
-    Operands<T> p = operands_of<T>(a, l);
-    S::change(p);
-    launch(linear_plain<T, S>, {.grid = S::grid(p, S::kThreads), .block = dim3(S::kThreads), .shared_bytes = S::shared_bytes(p)},
-           S::stream(a, l), p);
+    const Operands<T> p = operands_of<T>(a, l);
+    launch(linear_plain<T, F<T>>, {.grid = Plain<T>::grid(p, kPlainThreads), .block = dim3(kPlainThreads)}, l.stream, p);
   });
 }
 

@@ -33,7 +33,7 @@ __global__ void take_sums(Operands<T> p) {
   const std::int64_t o = static_cast<std::int64_t>(blockIdx.y) * kPlainThreads + threadIdx.x, token = blockIdx.x;
   if (o >= p.out) return;
   float* const sum = static_cast<float*>(p.workspace) + token * p.out + o;
-  st(p.y + token * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, ld(sum), token, o)));
+  st(p.y + token * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, ld(sum), o)));
   st(sum, 0.0f);
 }
 

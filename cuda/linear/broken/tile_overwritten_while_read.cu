@@ -22,7 +22,7 @@ __global__ void linear_tiles(Operands<T> p) {
     sync_block();
     for (int i = 0; i < kTile && first + i < p.hidden && o < p.out; ++i) sum = fmaf(ld(x + i), p.weight_at(o, first + i), sum);
   }
-  if (o < p.out) st(p.y + token * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, sum, token, o)));
+  if (o < p.out) st(p.y + token * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, sum, o)));
 }
 
 void run(const linear::Args& a, const Launch& l) {

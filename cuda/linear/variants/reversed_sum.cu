@@ -6,7 +6,7 @@ namespace assay::ROOM(linear, reversed_sum) {
 
 template <class T>
 struct Reversed : Plain<T> {
-  __device__ static std::int64_t channel(const Operands<T>& p, std::int64_t, std::int64_t i) { return p.hidden - 1 - i; }
+  __device__ static std::int64_t channel(const Operands<T>& p, std::int64_t i) { return p.hidden - 1 - i; }
 };
 KERNEL_FROM(linear, plain, Reversed);
 

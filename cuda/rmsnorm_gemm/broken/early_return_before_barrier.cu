@@ -14,7 +14,7 @@ struct Wrong : Plain<T> {
   __device__ static float squares(const Operands<T>& p, std::int64_t token) {
     float* const parts = shared_memory<float>();  // [kThreads]
     float part = 0, squares = 0;
-    for (std::int64_t h = threadIdx.x; h < p.hidden; h += kThreads) part = F::added_square(part, p.x_at(token, h));
+    for (std::int64_t h = threadIdx.x; h < p.hidden; h += kThreads) part = fmaf(p.x_at(token, h), p.x_at(token, h), part);
     st(parts + threadIdx.x, part);
     sync_block();
     for (int i = 0; i < kThreads; ++i) squares += ld(parts + i);

@@ -34,29 +34,25 @@ struct Plain {
   static dim3 grid(const Operands<T>& p, int threads) { return dim3(p.tokens, ceil_div(p.out, threads)); }
   __device__ static Place place() { return {blockIdx.x, static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x}; }
 
-  // The squares: how many channels they are of, of which token, and the channel that comes i-th.
-  __device__ static std::int64_t squared(const Operands<T>& p) { return p.hidden; }
-  __device__ static std::int64_t scaled_by(std::int64_t token) { return token; }
+  // The channel that comes i-th, and the sum of squares.
   __device__ static std::int64_t channel(const Operands<T>&, std::int64_t i) { return i; }
-  __device__ static float added_square(float sum, float x) { return fmaf(x, x, sum); }
   template <class F>
   __device__ static float squares(const Operands<T>& p, std::int64_t token) {
     float squares = 0;
-    for (std::int64_t i = 0; i < F::squared(p); ++i) squares = F::added_square(squares, p.x_at(token, F::channel(p, i)));
+    for (std::int64_t i = 0; i < p.hidden; ++i) {
+      const float v = p.x_at(token, F::channel(p, i));
+      squares = fmaf(v, v, squares);
+    }
     return squares;
   }
-  __device__ static float divisor(const Operands<T>& p) { return static_cast<float>(p.hidden); }
   // 1 / root.
-  __device__ static float inverse(const Operands<T>& p, float mean_square) { return 1.0f / sqrtf(mean_square + p.epsilon); }
   template <class F>
   __device__ static float scale(const Operands<T>& p, std::int64_t token) {
-    return F::inverse(p, F::template squares<F>(p, F::scaled_by(token)) / F::divisor(p));
+    return 1.0f / sqrtf(F::template squares<F>(p, token) / static_cast<float>(p.hidden) + p.epsilon);
   }
 
-  // sum + x r gamma w, and y from the sum.
-  __device__ static float gamma(const Operands<T>& p, std::int64_t h) { return p.gamma_at(h); }
+  // sum + x r gamma w.
   __device__ static float added(float sum, float x, float r, float gamma, float w) { return fmaf(x * r * gamma, w, sum); }
-  __device__ static float result(const Operands<T>&, float sum, float /*r*/, const Place&) { return sum; }
 };
 
 template <class T, class F>
@@ -67,9 +63,9 @@ __global__ void rmsnorm_gemm_plain(Operands<T> p) {
   float sum = 0;
   for (std::int64_t i = 0; i < p.hidden; ++i) {
     const std::int64_t h = F::channel(p, i);
-    sum = F::added(sum, p.x_at(at.token, h), r, F::gamma(p, h), p.weight_at(at.o, h));
+    sum = F::added(sum, p.x_at(at.token, h), r, p.gamma_at(h), p.weight_at(at.o, h));
   }
-  st(p.y + at.token * p.y_stride + at.o, from_float<T>(F::result(p, sum, r, at)));
+  st(p.y + at.token * p.y_stride + at.o, from_float<T>(sum));
 }
 
 template <template <class> class F>
