@@ -7,7 +7,6 @@
 
 #include "validate/records/policy.hpp"
 #include "validate/records/policy_figures.hpp"
-#include "validate/values/random.hpp"
 #include "validate/values/tensor_bits.hpp"
 #include "validate/worker/process.hpp"
 
@@ -27,7 +26,7 @@ Images images_of(const WorkerResult& result, std::size_t run) {
   Images images;
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i)
     images.push_back(p.task->op->tensors[i].role == Role::output
-                         ? result.outputs.data() + run * p.packing.output_bytes + p.packing.at[i]
+                         ? result.outputs->data() + run * p.packing.output_bytes + p.packing.at[i]
                          : nullptr);
   return images;
 }
@@ -40,7 +39,7 @@ void ask_policies(const WorkerResult& result, Record& r) {
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
     if (p.task->op->tensors[i].role != Role::output) continue;
     Tensor got = p.packing.placements[i].tensor;
-    got.data = result.outputs.data() + p.packing.at[i];
+    got.data = result.outputs->data() + p.packing.at[i];
     r.policy_figures.push_back(policy_figures(problem, static_cast<int>(r.policy_figures.size()), got));
   }
 }
@@ -54,8 +53,8 @@ std::string judge_replay(const WorkerResult& result) {
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
     if (p.task->op->tensors[i].role != Role::output) continue;
     Tensor replayed = p.packing.placements[i].tensor, direct = replayed;
-    replayed.data = result.outputs.data() + kReplayed * p.packing.output_bytes + p.packing.at[i];
-    direct.data = result.outputs.data() + kDirect * p.packing.output_bytes + p.packing.at[i];
+    replayed.data = result.outputs->data() + kReplayed * p.packing.output_bytes + p.packing.at[i];
+    direct.data = result.outputs->data() + kDirect * p.packing.output_bytes + p.packing.at[i];
     if (!same_elements(direct, replayed))
       return fmt::format("graph replay on changed inputs gives another '{}' than a direct launch", p.task->op->tensors[i].name);
   }
@@ -63,48 +62,6 @@ std::string judge_replay(const WorkerResult& result) {
 }
 
 }  // namespace
-
-std::size_t calls_before(const Prepared& p) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 16;
-  constexpr std::uint64_t kOneIn = 4;
-  const std::uint64_t drawn = random::mix(p.task->c.seed) >> 3;  // Note: three bits chose the case for a second set
-  return p.packing.input_bytes <= kMostBytes && drawn % kOneIn == 0 ? 4 + (drawn >> 2) % 32 : 1;
-}
-
-std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const JudgeOptions& options) {
-  const std::uint64_t seed = p.task->c.seed;
-  // The second run takes threads in reverse order for even seeds, shuffled for odd ones.
-  const int other_order = 1 + static_cast<int>(seed & 1);
-  std::vector<OrderRun> runs;
-  for (int k = 0; k < kRuns; ++k)
-    runs.push_back(
-        {.how = {.order = k == 0 ? 0 : other_order, .seed = seed, .sectors = options.sectors && k == 0, .watch = options.watch},
-         .garbage = kGarbage[k],
-         .after = k == 0 && p.input_sets > 1 && !options.watch ? std::optional<std::size_t>(1) : std::nullopt,
-         .calls = calls_before(p),
-         .keeps = k > 0 && !options.watch});
-  if (p.input_sets > 1 && kernel.deterministic && options.backend == "cuda")
-    for (const bool replayed : {true, false}) runs.push_back({.garbage = kGarbage[1], .inputs = 1, .replayed = replayed});
-  return runs;
-}
-
-Verdict verdict_of(const Reply& reply) {
-  switch (reply.status) {
-    case Reply::Status::done: return Verdict::passed;
-    case Reply::Status::unsupported: return Verdict::unsupported;
-    case Reply::Status::skipped: return Verdict::skipped;
-    case Reply::Status::failed: break;
-  }
-  return Verdict::failed;
-}
-
-Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& options, std::string why, bool incomplete) {
-  Record r = blank_record(task, kernel, options.backend, options.not_checked);
-  r.verdict = Verdict::skipped;
-  r.incomplete = incomplete;
-  r.reason = std::move(why);
-  return r;
-}
 
 Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   const Task& task = *result.of->task;
@@ -135,8 +92,8 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
   if (r.verdict != Verdict::passed) return r;
   const Images images[kRuns] = {images_of(result, 0), images_of(result, 1)};
-  judge_outputs(*result.of, *result.kernel, {images, result.outputs.data(), result.related},
-                {options.declared, options.suggested}, r);
+  judge_outputs(*result.of, *result.kernel, {images, result.outputs->data(), result.related},
+                {options.declared.get(), options.suggested.get()}, r);
   return r;
 }
 
