@@ -66,7 +66,7 @@ foreach(kernel ${kernels})
 endforeach()
 
 set(shared "")
-foreach(folder ops/core reference/core simt simt/ptx validate/values validate/problem validate/worker validate/tasks validate/judge)
+foreach(folder ops/core reference/core simt simt/ptx validate/values validate/problem validate/worker validate/tasks validate/judge validate/judge/run)
   list(APPEND shared "${SOURCE}/${folder}/*.hpp" "${SOURCE}/${folder}/*.cpp")
 endforeach()
 file(GLOB shared RELATIVE "${SOURCE}" ${shared} "${SOURCE}/validate/backends/simt.cpp")

@@ -17,18 +17,21 @@ namespace assay {
 
 std::atomic<bool> jobs_left_running{false};
 
-ThreadPool::ThreadPool(int threads) : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (ended_ < 0) throw std::runtime_error(fmt::format("cannot make an event descriptor: {}", std::strerror(errno)));
+ThreadPool::Shared::Shared() : ended(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (ended < 0) throw std::runtime_error(fmt::format("cannot make an event descriptor: {}", std::strerror(errno)));
+}
+
+ThreadPool::Shared::~Shared() { ::close(ended); }
+
+ThreadPool::ThreadPool(int threads) {
   for (int i = 0; i < std::max(1, threads) && add_thread(); ++i) {
   }
-  if (!threads_.empty()) return;
-  ::close(ended_);
-  throw std::runtime_error("no thread can be started");
+  if (threads_.empty()) throw std::runtime_error("no thread can be started");
 }
 
 bool ThreadPool::add_thread() {
   try {
-    threads_.emplace_back([this] { work(); });
+    threads_.emplace_back([shared = shared_] { work(*shared); });
     return true;
   } catch (const std::system_error&) {
     return false;
@@ -37,57 +40,60 @@ bool ThreadPool::add_thread() {
 
 void ThreadPool::close() {
   {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-    jobs_.clear();
+    const std::lock_guard lock(shared_->mutex);
+    shared_->closing = true;
+    shared_->jobs.clear();
   }
-  posted_.notify_all();
+  shared_->posted.notify_all();
 }
 
-bool ThreadPool::leave() {
+void ThreadPool::leave() {
   close();
-  const std::lock_guard lock(mutex_);
-  if (working_ > 0) jobs_left_running = true;
-  return working_ > 0;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->working == 0) return;
+  }
+  jobs_left_running = true;
+  for (std::thread& t : threads_) t.detach();
+  threads_.clear();
 }
 
 ThreadPool::~ThreadPool() {
   close();
   for (std::thread& t : threads_) t.join();
-  ::close(ended_);
 }
 
 void ThreadPool::push(std::function<void()> job) {
   {
-    const std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    const std::lock_guard lock(shared_->mutex);
+    shared_->jobs.push_back(std::move(job));
   }
-  posted_.notify_one();
+  shared_->posted.notify_one();
 }
 
-void ThreadPool::work() {
+void ThreadPool::work(Shared& shared) {
   const int cores = omp_get_num_procs();
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(shared.mutex);
   while (true) {
-    posted_.wait(lock, [&] { return closing_ || !jobs_.empty(); });
-    if (closing_) return;
-    std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    ++working_;
-    omp_set_num_threads(std::max(1, cores / working_));
+    shared.posted.wait(lock, [&] { return shared.closing || !shared.jobs.empty(); });
+    if (shared.closing) return;
+    std::function<void()> job = std::move(shared.jobs.front());
+    shared.jobs.pop_front();
+    ++shared.working;
+    omp_set_num_threads(std::max(1, cores / shared.working));
     lock.unlock();
     job();
     job = nullptr;  // frees what the job owns before its end is signalled
     const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(ended_, &one, sizeof one);
+    [[maybe_unused]] const auto written = ::write(shared.ended, &one, sizeof one);
     lock.lock();
-    --working_;
+    --shared.working;
   }
 }
 
 void ThreadPool::forget_ended() const {
   std::uint64_t count = 0;
-  [[maybe_unused]] const auto read = ::read(ended_, &count, sizeof count);
+  [[maybe_unused]] const auto read = ::read(shared_->ended, &count, sizeof count);
 }
 
 }  // namespace assay

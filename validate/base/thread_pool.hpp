@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that make goldens and judge outputs (validate/judge/judge.cpp).  Jobs that run at once share the cores for OpenMP.
+// Threads that make goldens and judge outputs (validate/judge/run/jobs.hpp).  Jobs that run at once share the cores for OpenMP.
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,13 @@ extern std::atomic<bool> jobs_left_running;
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // throws std::runtime_error if not one can be started
-  ~ThreadPool();                     // waits for running jobs, drops queued ones
+  ~ThreadPool();                     // drops queued jobs; waits for running ones, unless it has left them
   bool add_thread();                 // for one that does a job which nobody waits for any more; false: none can be started
-  // Drops queued jobs, and returns whether jobs still run.  Then nothing that they use may be destroyed, this pool included, and
-  // the program must end without destructors of what is global (jobs_left_running).
-  bool leave();
+  // Drops queued jobs.  Those that run go on without this pool, and so may use only what they own.  If there are such, the
+  // program must end without destructors of what is global (jobs_left_running).
+  void leave();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
-
-  int size() const { return static_cast<int>(threads_.size()); }
 
   // Queues a job.  The future holds its result or its exception.
   template <class Job>
@@ -40,20 +38,26 @@ class ThreadPool {
     return future;
   }
 
-  int ended() const { return ended_; }  // a descriptor, readable if a job has ended since the last forget_ended()
+  int ended() const { return shared_->ended; }  // a descriptor, readable if a job has ended since the last forget_ended()
   void forget_ended() const;
 
  private:
+  // What the threads use.  The pool owns it, and so does each thread.
+  struct Shared {
+    Shared();
+    ~Shared();
+    std::mutex mutex{};
+    std::condition_variable posted{};
+    std::deque<std::function<void()>> jobs{};
+    bool closing = false;
+    int ended;
+    int working = 0;
+  };
+  static void work(Shared&);
   void push(std::function<void()> job);
-  void work();
   void close();
 
-  std::mutex mutex_;
-  std::condition_variable posted_;
-  std::deque<std::function<void()>> jobs_;
-  bool closing_ = false;
-  int ended_ = -1;
-  int working_ = 0;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   std::vector<std::thread> threads_;
 };
 

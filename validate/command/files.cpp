@@ -9,7 +9,7 @@
 #include "validate/base/stopwatch.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/judge/declared.hpp"
-#include "validate/judge/judge_outputs.hpp"
+#include "validate/judge/judge_given.hpp"
 #include "validate/problem/numerics_text.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/tasks/loaded.hpp"

@@ -280,13 +280,12 @@ int run_command(const RunFlags& flags) {
   };
   std::map<std::string, Bits> bits;  // by kernel
   Power power;
-  Declared declared;
-  Suggested suggested;
   JudgeOptions options = judge_options(flags, backend);
-  if (flags.suggest) options.suggested = &suggested;
+  if (flags.suggest) options.suggested = std::make_shared<Suggested>();
   if (whole_suite(flags)) {
     options.power = &power;
-    if (flags.selection.suite != "smoke") options.declared = &declared;  // smoke lacks cases that show what words are for
+    // Note: smoke lacks cases that show what words are for.
+    if (flags.selection.suite != "smoke") options.declared = std::make_shared<Declared>();
   }
   const Tally tally = run_tasks(
       std::move(tasks), flags, options, head, flags.quiet ? Console::Show::last_line : Console::Show::everything,

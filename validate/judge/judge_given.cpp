@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/judge_given.hpp"
+
 #include <fmt/format.h>
 
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
-#include "validate/judge/judge_outputs.hpp"
 #include "validate/problem/numerics_text.hpp"
-#include "validate/tasks/given.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/worker/listing.hpp"
 

@@ -11,7 +11,6 @@
 #include "validate/judge/prepare.hpp"
 #include "validate/problem/relation.hpp"
 #include "validate/records/record.hpp"
-#include "validate/tasks/given.hpp"
 
 namespace assay {
 
@@ -37,21 +36,14 @@ struct Onlookers {
   Suggested* suggested = nullptr;
 };
 
+// Takes in what a check found, a sentence; empty: nothing.  The first finding gives the record its verdict and its reason, each
+// its tier.
+void report(Tier, std::string finding, Record&, Verdict = Verdict::failed);
+
 // Judges the outputs and writes verdict, reason and figures into the record of a kernel that has passed so far.
 void judge_outputs(Prepared&, const Kernel&, const Runs&, const Onlookers&, Record&);
 
 // The problem that judges a run's outputs; see judged_by().
 const Problem& problem_judging(const Prepared&, const Images& outputs, std::unique_ptr<Problem>& own);
-
-// Judges the outputs in `given` against the golden of its inputs.  The tensors stay where they are.  The record says in
-// not_checked what one run elsewhere cannot show.  Throws BadInput if the contract does not allow the inputs, NoMemory if there
-// is no room for their golden.
-Record judge_given(const std::shared_ptr<const Given>&, const Kernel&, const Onlookers& = {});
-
-// The golden outputs of given inputs: rounded once to the outputs' dtypes, or in f64.  Throws as judge_given() does.
-TensorFile golden_tensors(const Given&, bool unrounded);
-
-// The kernel that stands for whoever made the outputs of a file.  `numerics`: its declaration; empty: the default.
-Kernel kernel_elsewhere(const Op&, const std::string& numerics);
 
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "validate/judge/compare.hpp"
+#include "validate/judge/prepare.hpp"
 
 namespace assay {
 namespace {
@@ -215,6 +216,34 @@ std::string share_text(double share) {
   return share < 0.01 ? "a few" : fmt::format("{:.0f} %", std::clamp(100 * share, 1.0, 99.0));
 }
 
+// Whether tensors are present, or lie, as the choice says.
+bool places_tensors(const Op& op, std::string_view choice) {
+  return std::any_of(op.tensors.begin(), op.tensors.end(), [&](const TensorSpec& t) {
+    return t.options.present_if == choice || t.options.in_place_if == choice || t.options.merged_if == choice;
+  });
+}
+
+// Whether with this word of a choice no more than one wrong element of 64 would be wrong.
+bool right_with(const Prepared& p, const Numerics& numerics, std::span<const NumberedOutput> outputs, std::int64_t wrong,
+                std::string_view choice, double word) {
+  constexpr std::int64_t kOneIn = 64;
+  Case c = p.task->c;
+  c.attributes[std::string(choice)] = word;
+  const std::unique_ptr<Problem> other = p.task->op->make();
+  attach(*other, c, p.packing.placements, p.given);
+  if (!other->legal()) return false;
+  other->set_errors(p.problem->errors());
+  other->solve(p.problem->rows().sample);
+  std::int64_t still_wrong = 0;
+  bool finite = false;
+  for (const NumberedOutput& y : outputs) {
+    const Comparison compared = compare(*other, numerics, y.number, y.got, false);
+    still_wrong += compared.wrong;
+    finite = finite || compared.finite;
+  }
+  return finite && still_wrong <= wrong / kOneIn;
+}
+
 }  // namespace
 
 Frame frame_of(const TensorSpec& output, const Kernel& kernel, DType of_case) {
@@ -305,6 +334,22 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
   if (const std::string place = place_reading(sets, values.left_alone()); !place.empty())
     p.reads_like += (p.reads_like.empty() ? "" : "; ") + place;
   return p;
+}
+
+std::string right_with_other_choice(const Prepared& p, const Numerics& numerics, std::span<const NumberedOutput> outputs,
+                                    std::int64_t wrong) {
+  constexpr double kMostFlops = 1e7, kMostValues = 1 << 20;
+  const Op& op = *p.task->op;
+  const Case& c = p.task->c;
+  if (op.composite || p.problem->cost().flops > kMostFlops || elements(c, op.shape()) > kMostValues) return {};
+  for (const Attribute& a : op.attributes) {
+    if (places_tensors(op, a.name)) continue;
+    const double asked = attribute(c, a.name, a.standard);
+    for (std::size_t word = 0; word < a.choices.size(); ++word)
+      if (const auto other = static_cast<double>(word); other != asked && right_with(p, numerics, outputs, wrong, a.name, other))
+        return fmt::format("{0}={1}, where {0}={2} is asked", a.name, text_of(a, other), text_of(a, asked));
+  }
+  return {};
 }
 
 }  // namespace assay

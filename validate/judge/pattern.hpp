@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells in words where an output is wrong: the index of an element, and the pattern of all wrong elements.
+// Tells in words where an output is wrong, and what that is usually caused by: the index of an element, the pattern of all wrong
+// elements, another choice with which they would be right.  No verdict depends on it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include "validate/problem/op.hpp"
 
 namespace assay {
+
+struct Prepared;
 
 // The axes of an output, and the extent of the kernel's tile along each (0: not tiled).
 struct Frame {
@@ -27,6 +30,15 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
 
 // Begins reads_like if no wrong element was ever written.
 inline constexpr std::string_view kNeverWritten = "elements that are never written";
+
+// A choice of the op (an attribute that is one of several words) that is right with another word: the kernel may compute that
+// function.  "activation=gelu_tanh, where activation=gelu_erf is asked"; empty: there is none, or another golden costs much, as
+// it does not of a shrunk case.  `wrong`: elements of these outputs that are.
+struct NumberedOutput {
+  int number;
+  Tensor got;
+};
+std::string right_with_other_choice(const Prepared&, const Numerics&, std::span<const NumberedOutput>, std::int64_t wrong);
 
 // "batch 0, query 128, head 3, dim 17"
 std::string index_text(std::span<const Axis> axes, std::span<const std::int64_t> index);

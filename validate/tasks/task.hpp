@@ -39,8 +39,8 @@ struct JudgeOptions {
   std::vector<std::string> not_checked{};  // what the workers of built-in kernels do not check (left_unchecked())
   Relations relations = Relations::none;
   Power* power = nullptr;                       // looks at every prepared case; null: power is not judged
-  Declared* declared = nullptr;                 // looks at every passed record; null: declarations are not examined
-  Suggested* suggested = nullptr;               // looks at every record with outputs; null: nothing is suggested
+  std::shared_ptr<Declared> declared{};         // looks at every passed record; null: declarations are not examined
+  std::shared_ptr<Suggested> suggested{};       // looks at every record with outputs; null: nothing is suggested
   std::function<bool(const Task&)> wanted{};    // called before a task is prepared; false skips it.  Empty: all are wanted
   std::function<bool(const Kernel&)> enough{};  // called before each case; true skips the kernel from there on.  Empty: never
   const std::atomic<bool>* stop = nullptr;      // set by a signal handler: stop at once

@@ -5,7 +5,7 @@
 #include "catch_shim.hpp"
 #include "judge/given_fixture.hpp"
 #include "validate/base/error.hpp"
-#include "validate/judge/judge_outputs.hpp"
+#include "validate/judge/judge_given.hpp"
 #include "validate/tasks/selection.hpp"
 
 namespace assay {

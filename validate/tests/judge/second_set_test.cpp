@@ -5,8 +5,8 @@
 
 #include "catch_shim.hpp"
 #include "validate/cases/case.hpp"
-#include "validate/judge/judge_result.hpp"
 #include "validate/judge/prepare.hpp"
+#include "validate/judge/run/launches.hpp"
 #include "validate/tasks/selection.hpp"
 
 namespace assay {
