@@ -4,10 +4,18 @@
 #include <algorithm>
 #include <cstring>
 
-#include "block.hpp"
+#include "arena.hpp"
 #include "device_mma.hpp"
+#include "findings.hpp"
+#include "guards.hpp"
+#include "options.hpp"
+#include "threads.hpp"
+#include "ticks.hpp"
+#include "watch.hpp"
 
 namespace simt::detail {
+
+Copies async_copies;
 
 void Copies::land(const Copy& c) {
   if (c.valid == 16) {  // the usual size, which the compiler inlines
@@ -41,8 +49,8 @@ void Copies::finish(unsigned thread, unsigned newest, const unsigned char* arena
     if (!c.done) land(c);
     const auto offset = static_cast<std::size_t>(c.to - arena);
     words_[offset / 256] &= ~bits(offset, c.bytes);
-    if (machine.asynchronous) machine.guards.wrote(offset, c.bytes, thread);
-    if (machine.options.watch) machine.watch.landed(thread, reinterpret_cast<std::uintptr_t>(c.to), c.bytes, c.where);
+    if (running_block.asynchronous) guards.wrote(offset, c.bytes, thread);
+    if (options.watch) watch.landed(thread, reinterpret_cast<std::uintptr_t>(c.to), c.bytes, c.where);
     --in_flight_;
   }
   if (2 * q.first >= q.copies.size()) {
@@ -96,64 +104,50 @@ void read_part(const void* p, unsigned bytes, unsigned valid, Where where) {
 }  // namespace
 
 void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where) {
-  if (machine.copies.covers(address - reinterpret_cast<std::uintptr_t>(machine.shared), bytes))
+  if (async_copies.covers(address - arena_begin(), bytes))
     stop({.what = Trouble::What::in_flight, .where = where, .address = address, .bytes = bytes, .write = write});
-}
-
-void watch_accesses() {
-  if (machine.every_access()) return;
-  machine.slow_ticks = kTicks - static_cast<int>(std::max<std::int64_t>(hot.ticks, 0));
-  hot.ticks = -1;
-}
-
-void unwatch_accesses() {
-  if (machine.every_access()) return;
-  hot.ticks = std::max(kTicks - machine.slow_ticks, 0);
-  machine.slow_ticks = 0;
 }
 
 template <int Bytes>
 void copy_async(void* shared, const void* global, int valid, Where where) {
   const auto to = reinterpret_cast<std::uintptr_t>(shared), from = reinterpret_cast<std::uintptr_t>(global);
-  if (to >> 32 != machine.shared_slot) stop({.what = What::copy_not_to_shared, .where = where, .address = to, .bytes = Bytes});
+  if (!is_shared(to)) stop({.what = What::copy_not_to_shared, .where = where, .address = to, .bytes = Bytes});
   if (valid < 0 || valid > Bytes)
     stop({.what = What::copy_of_too_much, .where = where, .bytes = Bytes, .mask = static_cast<unsigned>(valid)});
-  if (valid != 0 && from >> 32 == machine.shared_slot)
-    stop({.what = What::copy_from_shared, .where = where, .address = from, .bytes = Bytes});
+  if (valid != 0 && is_shared(from)) stop({.what = What::copy_from_shared, .where = where, .address = from, .bytes = Bytes});
   if (valid == Bytes) access<Bytes, Access::read>(global, where);
   else read_part(global, Bytes, static_cast<unsigned>(valid), where);
   access<Bytes, Access::write>(shared, where);
   // The copy writes as late as possible in forward order, at once in reverse, and as the seed says when shuffled.
-  const ThreadOrder order = machine.options.order;
-  const bool at_once = order == ThreadOrder::reverse || (order == ThreadOrder::shuffle && machine.random.next() >> 63 != 0);
-  if (!machine.copies.in_flight()) watch_accesses();
-  machine.copies.start(machine.current->id, to - reinterpret_cast<std::uintptr_t>(machine.shared),
-                       {.to = static_cast<unsigned char*>(shared),
-                        .from = static_cast<const unsigned char*>(global),
-                        .where = where,
-                        .group = 0,
-                        .bytes = Bytes,
-                        .valid = static_cast<std::uint8_t>(valid),
-                        .done = false},
-                       at_once);
+  const ThreadOrder order = options.order;
+  const bool at_once = order == ThreadOrder::reverse || (order == ThreadOrder::shuffle && random_numbers.next() >> 63 != 0);
+  if (!async_copies.in_flight()) watch_accesses();
+  async_copies.start(running_thread->id, to - arena_begin(),
+                     {.to = static_cast<unsigned char*>(shared),
+                      .from = static_cast<const unsigned char*>(global),
+                      .where = where,
+                      .group = 0,
+                      .bytes = Bytes,
+                      .valid = static_cast<std::uint8_t>(valid),
+                      .done = false},
+                     at_once);
 }
 template void copy_async<4>(void*, const void*, int, Where);
 template void copy_async<8>(void*, const void*, int, Where);
 template void copy_async<16>(void*, const void*, int, Where);
 
-void commit_copies() { machine.copies.commit(machine.current->id); }
+void commit_copies() { async_copies.commit(running_thread->id); }
 
 void wait_for_copies(unsigned newest, Where where) {
   if (--hot.ticks < 0) tick(where);
-  if (!machine.copies.in_flight()) return;
-  machine.copies.finish(machine.current->id, newest, static_cast<const unsigned char*>(machine.shared));
-  if (!machine.copies.in_flight()) unwatch_accesses();
+  if (!async_copies.in_flight()) return;
+  async_copies.finish(running_thread->id, newest, static_cast<const unsigned char*>(shared_memory.begin));
+  if (!async_copies.in_flight()) unwatch_accesses();
 }
 
 void check_matrix_row(const void* row, Where where) {
   const auto address = reinterpret_cast<std::uintptr_t>(row);
-  if (address >> 32 != machine.shared_slot)
-    stop({.what = What::matrix_not_shared, .where = where, .address = address, .bytes = 16});
+  if (!is_shared(address)) stop({.what = What::matrix_not_shared, .where = where, .address = address, .bytes = 16});
   access<16, Access::read>(row, where);
 }
 

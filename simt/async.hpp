@@ -53,4 +53,8 @@ class Copies {
   std::size_t in_flight_ = 0;
 };
 
+extern Copies async_copies;
+
+void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where);  // of an access to shared memory
+
 }  // namespace simt::detail

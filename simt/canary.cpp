@@ -3,9 +3,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "block.hpp"
 #include "device.hpp"
 #include "machine.hpp"
+#include "options.hpp"
+#include "sectors.hpp"
 
 namespace simt {
 namespace {
@@ -58,7 +59,7 @@ class Owner {
 
 class SavedOptions {
  public:
-  SavedOptions() : options_(detail::machine.options) {}
+  SavedOptions() : options_(detail::options) {}
   ~SavedOptions() { configure(options_); }
   SavedOptions(const SavedOptions&) = delete;
   SavedOptions& operator=(const SavedOptions&) = delete;
@@ -69,7 +70,7 @@ class SavedOptions {
 
 void run_canary(ThreadOrder order) {
   configure({.order = order, .seed = 7, .count_sectors = true, .time_limit_s = 0, .watch = true});
-  detail::machine.sectors.reset();
+  detail::sector_log.reset();
   constexpr std::uint64_t kWarps = kFloats / 32;
   const Owner x(kFloats * 8 * sizeof(float), "canary x"), y(kFloats * sizeof(float), "canary y"),
       total(sizeof(float), "canary sum");
@@ -129,7 +130,7 @@ void canary() {
     run_canary(order);
     run_race(order);
   }
-  detail::machine.sectors.reset();
+  detail::sector_log.reset();
 }
 
 }  // namespace simt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: stacks that take turns on one operating-system thread; block.cpp runs each CUDA thread on one.  A switch saves the
+// Fibers: stacks that take turns on one operating-system thread; scheduler.cpp runs each CUDA thread on one.  A switch saves the
 // callee-saved registers and nothing else.  SIMT_UCONTEXT chooses the slow portable switch.
 #pragma once
 

@@ -7,9 +7,25 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "block.hpp"
+#include "arena.hpp"
+#include "async.hpp"
+#include "asynchronous.hpp"
+#include "describe.hpp"
 #include "device_hopper.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
+#include "guards.hpp"
+#include "mbarrier.hpp"
 #include "memory.hpp"
+#include "options.hpp"
+#include "register_pool.hpp"
+#include "scheduler.hpp"
+#include "sectors.hpp"
+#include "tensor_copy.hpp"
+#include "threads.hpp"
+#include "ticks.hpp"
+#include "watch.hpp"
+#include "wgmma.hpp"
 
 namespace simt::detail {
 namespace {
@@ -55,7 +71,7 @@ void check_launch(const Grid& g) {
   if (block.x == 0 || block.y == 0 || block.z == 0) refuse_launch(g, "an empty block " + shape(block));
   if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > 64 || block.x * block.y * block.z > kMaxThreads)
     refuse_launch(g, "a block of " + shape(block) + " threads; at most (1024, 1024, 64) and 1024 in all");
-  if (machine.options.stream != nullptr && g.stream != machine.options.stream)
+  if (options.stream != nullptr && g.stream != options.stream)
     throw Fault({"unjoined_stream", "a launch on a stream that the caller's does not wait for", g.where.file_name(),
                  static_cast<int>(g.where.line())});
   if (g.shared_bytes > kMaxSharedBytes)
@@ -89,7 +105,7 @@ class FaultHandler {
 
  private:
   static void handle(int signal_number, siginfo_t* info, void*) {
-    if (machine.current == nullptr) {  // the fault is not in a kernel
+    if (running_thread == nullptr) {  // the fault is not in a kernel
       signal(signal_number, SIG_DFL);
       return;
     }
@@ -111,61 +127,99 @@ class FaultHandler {
 class Arena {
  public:
   explicit Arena(std::size_t bytes) : bytes_(bytes) {
-    machine.shared = allocate(bytes, 0, "shared memory");
-    machine.shared_slot = reinterpret_cast<std::uintptr_t>(machine.shared) >> 32;
+    shared_memory.begin = allocate(bytes, 0, "shared memory");
+    shared_memory.slot = arena_begin() >> 32;
   }
   ~Arena() {
-    release(machine.shared);
-    machine.shared = nullptr;
+    release(shared_memory.begin);
+    shared_memory.begin = nullptr;
   }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   // Note: all bits set is a NaN in every float type, so a read of what no thread wrote shows in the result.
   // It is also marked as unwritten, for the watch and the fences; no counter uses that map for shared memory.
   void poison() {
-    std::memset(machine.shared, 0xff, bytes_);
-    std::memset(reinterpret_cast<void*>(hot.written_map + reinterpret_cast<std::uintptr_t>(machine.shared) / 8), 0,
-                (bytes_ + 7) / 8);
+    std::memset(shared_memory.begin, 0xff, bytes_);
+    std::memset(reinterpret_cast<void*>(hot.written_map + arena_begin() / 8), 0, (bytes_ + 7) / 8);
   }
 
  private:
   std::size_t bytes_;
 };
 
+// Called when the block has ended or was abandoned.
+void end_asynchronous() {
+  if (!running_block.asynchronous) return;
+  running_block.asynchronous = false;
+  if (!async_copies.in_flight()) unwatch_accesses();
+  memory_barriers.clear();
+  tensor_boxes.clear();
+  wgmma_products.clear();
+  register_pool.clear();
+  guards.reset();
+}
+
 class Running {
  public:
   explicit Running(const Grid& g) {
-    if (machine.grid != nullptr) throw std::logic_error("simt: a launch within a launch");
-    machine.grid = &g;
-    machine.anyone_waited = machine.asynchronous_grid = false;
-    machine.random.state = machine.options.seed;
-    machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
-    hot.ticks = machine.every_access() ? -1 : kTicks;
-    machine.slow_ticks = 0;
+    if (running_launch.grid != nullptr) throw std::logic_error("simt: a launch within a launch");
+    running_launch.grid = &g;
+    running_launch.anyone_waited = running_launch.asynchronous = false;
+    random_numbers.state = options.seed;
+    start_time_limit();
   }
   ~Running() {
-    machine.grid = nullptr;
-    machine.current = nullptr;
-    machine.sectors.end_launch();
-    machine.copies.clear();
+    running_launch.grid = nullptr;
+    running_thread = nullptr;
+    sector_log.end_launch();
+    async_copies.clear();
     end_asynchronous();
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 };
 
-// Makes words of machine.suspicion, after the launch.
-void tell_suspicion() {
-  if (machine.suspicion.what == Trouble::What::none) return;
-  machine.trouble = machine.suspicion;
-  machine.current = machine.suspected_thread;
-  device::blockIdx = machine.suspected_block;
-  machine.suspected = std::make_unique<Finding>(describe_trouble());
-  machine.trouble = {};
-  machine.current = nullptr;
+// Reports what the ended block has left running.
+void check_all_is_over() {
+  if (!running_block.asynchronous) return;
+  tensor_boxes.check_over();
+  if (!is_stopped()) memory_barriers.check_over();
+  if (!is_stopped()) wgmma_products.check_over();
+  if (!is_stopped()) register_pool.check_over();
+}
+
+// Reports the block's first read of what nobody wrote, with the watch.
+void check_all_was_written() {
+  using What = Trouble::What;
+  unsigned thread = 0;
+  const Trouble& unread = watch.uninitialised(thread);
+  // Note: a bad access may come of an index that nobody wrote; then the read of that index is the better finding.
+  if (unread.what == What::none || (is_stopped() && findings.trouble.what != What::access)) return;
+  findings.trouble = unread;
+  running_thread = running_block.thread + thread;
+}
+
+// Runs the block blockIdx, and throws a Fault if something stopped it.
+void run_and_check_block() {
+  if (options.watch) watch.start_block();
+  start_asynchronous();
+  run_block();
+  if (!is_stopped()) check_all_is_over();
+  if (options.watch) check_all_was_written();
+  if (is_stopped()) {
+    const Finding finding = describe_trouble();
+    fibers().abandon_all();
+    throw Fault(finding);
+  }
+  if (options.count_sectors) sector_log.end_block();
+  end_asynchronous();
+  if (async_copies.in_flight()) unwatch_accesses();
+  async_copies.clear();
 }
 
 }  // namespace
+
+void* shared_arena() { return shared_memory.begin; }
 
 void run_grid(const Grid& g) {
   check_launch(g);
@@ -176,42 +230,19 @@ void run_grid(const Grid& g) {
   device::gridDim = g.grid;
   device::blockDim = g.block;
   start_grid();
-  if (machine.options.watch) machine.watch.start_launch(machine.threads);
-  machine.suspicion = {};
-  machine.suspected.reset();
+  if (options.watch) watch.start_launch(running_block.threads);
+  forget_suspicion();
 
   const std::uint64_t blocks = std::uint64_t{g.grid.x} * g.grid.y * g.grid.z;
-  const BlockOrder order(blocks, machine.options.order, machine.random);
+  const BlockOrder order(blocks, options.order, random_numbers);
   for (std::uint64_t i = 0; i < blocks; ++i) {
     const std::uint64_t b = order(i), yz = b / g.grid.x;
     device::blockIdx = {static_cast<unsigned>(b % g.grid.x), static_cast<unsigned>(yz % g.grid.y),
                         static_cast<unsigned>(yz / g.grid.y)};
     arena.poison();
-    if (machine.options.watch) machine.watch.start_block();
-    start_asynchronous();
-    run_block();
-    if (machine.trouble.what == Trouble::What::none) check_all_is_over();
-    if (machine.options.watch) {
-      using What = Trouble::What;
-      unsigned thread = 0;
-      const Trouble& unread = machine.watch.uninitialised(thread);
-      // Note: a bad access may come of an index that nobody wrote; then the read of that index is the better finding.
-      if (unread.what != What::none && (machine.trouble.what == What::none || machine.trouble.what == What::access)) {
-        machine.trouble = unread;
-        machine.current = machine.thread + thread;
-      }
-    }
-    if (machine.trouble.what != Trouble::What::none) {
-      const Finding finding = describe_trouble();
-      fibers().abandon_all();
-      throw Fault(finding);
-    }
-    if (machine.options.count_sectors) machine.sectors.end_block();
-    end_asynchronous();
-    if (machine.copies.in_flight()) unwatch_accesses();
-    machine.copies.clear();
+    run_and_check_block();
   }
-  if (g.dependent && !machine.anyone_waited)
+  if (g.dependent && !running_launch.anyone_waited)
     throw Fault({"early_end",
                  "a dependent launch none of whose threads waited for the launch before it: it may end, and the next one begin, "
                  "before that one has ended",
@@ -220,28 +251,6 @@ void run_grid(const Grid& g) {
 }
 
 // 1 to 4: few, so that a block takes several tiles and its ring buffers wrap.
-int multiprocessors() {
-  return 1 + static_cast<int>((static_cast<std::uint64_t>(machine.options.order) + machine.options.seed) % 4);
-}
+int multiprocessors() { return 1 + static_cast<int>((static_cast<std::uint64_t>(options.order) + options.seed) % 4); }
 
 }  // namespace simt::detail
-
-namespace simt {
-
-namespace {
-std::string sentence(const Finding& f) {
-  std::string text = f.kind + ": " + f.message;
-  if (!f.file.empty()) text += " [" + f.file + ":" + std::to_string(f.line) + "]";
-  return text;
-}
-}  // namespace
-
-Fault::Fault(Finding finding) : std::runtime_error(sentence(finding)), finding_(std::move(finding)) {}
-
-const Finding* suspected() noexcept { return detail::machine.suspected.get(); }
-
-bool sees_plain_accesses() noexcept { return detail::sees_plain; }
-
-void configure(const Options& options) { detail::machine.options = options; }
-
-}  // namespace simt

@@ -4,11 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "arena.hpp"
 #include "asynchronous.hpp"
-#include "block.hpp"
 #include "device_hopper.hpp"
+#include "findings.hpp"
+#include "guards.hpp"
+#include "options.hpp"
+#include "scheduler.hpp"
+#include "threads.hpp"
+#include "watch.hpp"
 
 namespace simt::detail {
+
+Barriers memory_barriers;
 
 namespace {
 constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // in a phase; PTX ISA, "mbarrier": the range of tx-count
@@ -20,22 +28,21 @@ std::string at_offset(std::size_t offset) { return "the barrier at +" + std::to_
 
 void Barriers::make(void* at, int arrivals, Where where) {
   const std::size_t offset = arena_offset(at);
-  if (reinterpret_cast<std::uintptr_t>(at) >> 32 != machine.shared_slot || offset % 8 != 0 || arrivals < 1 ||
-      arrivals > kMostArrivals)
-    refuse_asynchronous("bad_barrier",
-                        "barrier_init for " + std::to_string(arrivals) +
-                            " arrivals; a barrier lies in 8 aligned bytes of shared memory and counts 1 to 1048575",
-                        where);
+  if (!is_shared(at) || offset % 8 != 0 || arrivals < 1 || arrivals > kMostArrivals)
+    stop_with("bad_barrier",
+              "barrier_init for " + std::to_string(arrivals) +
+                  " arrivals; a barrier lies in 8 aligned bytes of shared memory and counts 1 to 1048575",
+              where);
   access<8, Access::write>(at, where);
-  if (machine.guards.has(offset, 8, Guards::barrier))
-    refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " already lies", where);
-  machine.guards.set(offset, 8, Guards::barrier);
+  if (guards.has(offset, 8, Guards::barrier))
+    stop_with("bad_barrier", "barrier_init where " + at_offset(offset) + " already lies", where);
+  guards.set(offset, 8, Guards::barrier);
   Barrier b{};
   b.offset = offset;
   b.where = where;
-  b.thread = machine.current->id;
+  b.thread = running_thread->id;
   b.arrivals = b.pending = static_cast<unsigned>(arrivals);
-  b.engine = machine.watch.engine(kEngineOfBarriers + static_cast<unsigned>(all_.size()) % (Watch::kEngines - kEngineOfBarriers));
+  b.engine = watch.engine(kEngineOfBarriers + static_cast<unsigned>(all_.size()) % (Watch::kEngines - kEngineOfBarriers));
   all_.push_back(std::move(b));
 }
 
@@ -48,24 +55,23 @@ Barrier& Barriers::find(const void* at, const char* word, Where where) {
   const std::size_t offset = arena_offset(at);
   for (Barrier& b : all_)
     if (b.offset == offset) return b;
-  refuse_asynchronous("bad_barrier", std::string(word) + ": no barrier_init has made a barrier at +" + std::to_string(offset),
-                      where);
+  stop_with("bad_barrier", std::string(word) + ": no barrier_init has made a barrier at +" + std::to_string(offset), where);
 }
 
 void Barriers::end(Barrier& b, Where where) {
   if (b.lacking != 0 || !b.landed.empty())
-    refuse_asynchronous("bad_barrier", "an end of a barrier within a phase that counts bytes: " + state(b.offset), where);
-  machine.guards.clear(b.offset, 8, Guards::barrier);
+    stop_with("bad_barrier", "an end of a barrier within a phase that counts bytes: " + state(b.offset), where);
+  guards.clear(b.offset, 8, Guards::barrier);
   b.offset = kEnded;
 }
 
 void Barriers::arrive(Barrier& b, std::int64_t promise, Where where, unsigned arrivals) {
   if (b.pending < arrivals || arrivals == 0)
-    refuse_asynchronous(
-        "bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " + at_offset(b.offset), where);
+    stop_with("bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " + at_offset(b.offset),
+              where);
   ++events_;
-  b.late_comes = b.late_comes || !machine.current->early;
-  if (machine.options.watch) machine.watch.release(machine.current->id, b.gathering);
+  b.late_comes = b.late_comes || !running_thread->early;
+  if (options.watch) watch.release(running_thread->id, b.gathering);
   expect(b, promise, where);
   b.pending -= arrivals;
   complete_phase(b);
@@ -73,10 +79,10 @@ void Barriers::arrive(Barrier& b, std::int64_t promise, Where where, unsigned ar
 
 void Barriers::expect(Barrier& b, std::int64_t promise, Where where) {
   if (promise < 0 || b.promised + promise > kMostBytes)
-    refuse_asynchronous("bad_barrier",
-                        std::to_string(b.promised + promise) + " bytes expected in a phase of " + at_offset(b.offset) +
-                            "; at most " + std::to_string(kMostBytes),
-                        where);
+    stop_with("bad_barrier",
+              std::to_string(b.promised + promise) + " bytes expected in a phase of " + at_offset(b.offset) + "; at most " +
+                  std::to_string(kMostBytes),
+              where);
   b.lacking += promise;
   b.promised += promise;
 }
@@ -85,7 +91,7 @@ void Barriers::expect(Barrier& b, std::int64_t promise, Where where) {
 void Barriers::complete_phase(Barrier& b) {
   if (b.pending != 0 || b.lacking != 0) return;
   ++b.phase;
-  machine.guards.synchronised();
+  guards.synchronised();
   b.pending = b.arrivals;
   b.promised = 0;
   b.late = std::exchange(b.late_comes, false);
@@ -93,7 +99,7 @@ void Barriers::complete_phase(Barrier& b) {
   b.landed.clear();
   std::swap(b.over, b.gathering);
   std::fill(b.gathering.begin(), b.gathering.end(), 0);
-  for (const std::uint16_t t : b.waiting) machine.ready.push_back(machine.thread + t);
+  for (const std::uint16_t t : b.waiting) make_ready(t);
   b.waiting.clear();
 }
 
@@ -107,27 +113,22 @@ void Barriers::landed(std::size_t index, const Landed& box) {
 
 // A thread has waited for the completed copies: their bytes may be accessed from now on, and the watch orders them for waiters.
 void Barriers::observe(Barrier& b) {
-  const std::uint64_t now = machine.watch.advance();
+  const std::uint64_t now = watch.advance();
   for (const Landed& box : b.complete) {
-    machine.guards.clear(box.offset, box.bytes, Guards::written);
-    if (machine.options.watch)
-      machine.watch.done(b.engine, now, reinterpret_cast<std::uintptr_t>(machine.shared) + box.offset,
-                         static_cast<unsigned>(box.bytes), true, box.where);
+    guards.clear(box.offset, box.bytes, Guards::written);
+    if (options.watch) watch.done(b.engine, now, arena_begin() + box.offset, static_cast<unsigned>(box.bytes), true, box.where);
   }
-  if (machine.options.watch && !b.complete.empty()) machine.watch.release(b.engine, now, b.over);
+  if (options.watch && !b.complete.empty()) watch.release(b.engine, now, b.over);
   b.complete.clear();
 }
 
 void Barriers::wait(Barrier& b, unsigned parity, Where where) {
-  if (!b.ready && b.thread != machine.current->id)
-    refuse_asynchronous("unfenced", "a wait at " + at_offset(b.offset) + " without barriers_ready after its barrier_init", where);
+  if (!b.ready && b.thread != running_thread->id)
+    stop_with("unfenced", "a wait at " + at_offset(b.offset) + " without barriers_ready after its barrier_init", where);
   const std::size_t i = index(b);
-  Thread& t = *machine.current;
   while ((all_[i].phase & 1) == parity) {
-    t.where = where;
-    t.kind = Meet::barrier;
-    t.mask_or_id = static_cast<unsigned>(all_[i].offset);
-    all_[i].waiting.push_back(static_cast<std::uint16_t>(t.id));
+    wait_as(Meet::barrier, static_cast<unsigned>(all_[i].offset), where);
+    all_[i].waiting.push_back(static_cast<std::uint16_t>(running_thread->id));
     run_others();
   }
   pass(all_[i]);
@@ -135,8 +136,8 @@ void Barriers::wait(Barrier& b, unsigned parity, Where where) {
 
 void Barriers::pass(Barrier& b) {
   if (!b.complete.empty()) observe(b);
-  if (b.late) machine.current->early = false;
-  if (machine.options.watch) machine.watch.acquire(machine.current->id, b.over);
+  if (b.late) running_thread->early = false;
+  if (options.watch) watch.acquire(running_thread->id, b.over);
 }
 
 std::string Barriers::state(std::size_t offset) const {
@@ -167,21 +168,21 @@ void Barriers::check_over() {
 
 void barrier_init(void* b, int arrivals, Where where) {
   use_asynchronous(where);
-  machine.barriers.make(b, arrivals, where);
+  memory_barriers.make(b, arrivals, where);
 }
 void barriers_ready(Where where) {
   if (--hot.ticks < 0) tick(where);
-  if (machine.current == nullptr) return;
-  machine.barriers.ready(machine.current->id);
+  if (running_thread == nullptr) return;
+  memory_barriers.ready(running_thread->id);
 }
 void barrier_arrive(void* b, long long promise, Where where) {
   if (--hot.ticks < 0) tick(where);
-  machine.barriers.arrive(machine.barriers.find(b, "barrier_arrive", where), promise, where);
+  memory_barriers.arrive(memory_barriers.find(b, "barrier_arrive", where), promise, where);
 }
 void barrier_wait(void* b, unsigned parity, Where where) {
   if (--hot.ticks < 0) tick(where);
-  machine.boxes.land_at(machine.barriers.index(machine.barriers.find(b, "barrier_wait", where)));
-  machine.barriers.wait(machine.barriers.find(b, "barrier_wait", where), parity & 1, where);
+  tensor_boxes.land_at(memory_barriers.index(memory_barriers.find(b, "barrier_wait", where)));
+  memory_barriers.wait(memory_barriers.find(b, "barrier_wait", where), parity & 1, where);
 }
 
 }  // namespace simt::detail

@@ -30,7 +30,7 @@ struct Barrier {
   Where where;                           // of its initialisation
   unsigned thread;                       // made the barrier
   bool ready;                            // that thread has called barriers_ready since
-  bool late_comes, late;                 // a thread that is not early (block.hpp) has arrived; in a phase that is over
+  bool late_comes, late;                 // a thread that is not early (threads.hpp) has arrived; in a phase that is over
   unsigned engine;                       // the watch's engine (watch.hpp) for the copies that land here
   Watch::Clocks gathering, over;         // clocks released into the current phase; into the one before
   std::vector<Landed> landed, complete;  // in the current phase; in phases that are over, until a thread has waited
@@ -67,5 +67,7 @@ class Barriers {
   std::vector<Barrier> all_;
   std::uint64_t events_ = 0;
 };
+
+extern Barriers memory_barriers;
 
 }  // namespace simt::detail

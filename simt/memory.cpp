@@ -11,13 +11,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include "block.hpp"
 #include "machine.hpp"
 #include "space.hpp"
 
 namespace simt::detail {
 
 Slot slots[kSlots];
+Hot hot;
 
 namespace {
 
@@ -47,6 +47,7 @@ class Memory {
  private:
   void reserve();
   std::size_t take(std::size_t count);
+  void open(const Allocation& a);
   void commit(std::size_t first, std::uintptr_t end);
   void close(std::size_t first, std::size_t count, std::size_t kept = 0) noexcept;
 
@@ -125,7 +126,17 @@ void Memory::close(std::size_t first, std::size_t count, std::size_t kept) noexc
   for (std::size_t i = first; i < first + count; ++i) committed_[i] = std::min(committed_[i], begin);
 }
 
-// Of several extents only their own pages are opened.
+// Opens the pages of an allocation and of its bits in the maps; of several extents only their own.
+void Memory::open(const Allocation& a) {
+  if (a.extents.size() == 1) return commit(a.first, a.begin + a.bytes + 16);
+  close(a.first, a.slots);
+  for (const Extent& e : a.extents) {
+    open_pages(a.begin + e.begin, a.begin + e.end + 16);
+    for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
+      open_pages(map + (a.begin + e.begin) / 8, map + (a.begin + e.end + 16) / 8 + 1);
+  }
+}
+
 void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents) {
   if (base_ == 0) reserve();
   if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw OutOfMemory();
@@ -137,21 +148,10 @@ void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view n
   }
   const std::uintptr_t begin = base_ + first * kSlotBytes + kLead + offset;
   Allocation& a = of_slot_[first] = Allocation{std::string(name), begin, bytes, first, count, true, extents, false, {}, {}};
-  if (extents.size() == 1) {
-    commit(first, begin + bytes + 16);
-  } else {
-    close(first, count);
-    for (const Extent& e : extents) {
-      open_pages(begin + e.begin, begin + e.end + 16);
-      for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
-        open_pages(map + (begin + e.begin) / 8, map + (begin + e.end + 16) / 8 + 1);
-    }
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    Slot& s = slots[id(a) + i];
-    s = Slot{begin, {}, 0, 0};
-    for (int k = 0; k < 5; ++k) s.limit[k] = bytes >> k == 0 ? 0 : bytes - (std::size_t{1} << k) + 1;
-  }
+  open(a);
+  Slot filled{begin, {}, 0, 0};
+  for (int k = 0; k < 5; ++k) filled.limit[k] = bytes >> k == 0 ? 0 : bytes - (std::size_t{1} << k) + 1;
+  std::fill_n(slots + id(a), count, filled);
   return reinterpret_cast<void*>(begin);
 }
 
@@ -208,7 +208,6 @@ void Memory::reset(Allocation& a) noexcept {
 void Memory::release(Allocation& a) noexcept {
   reset(a);
   if (a.vouched) clear(a, hot.host_map);
-  machine.watch.forget(id(a), a.slots);
   for (std::size_t i = 0; i < a.slots; ++i) {
     Slot& s = slots[id(a) + i];
     std::fill(std::begin(s.limit), std::end(s.limit), 0);
@@ -265,6 +264,18 @@ OpenMemory::~OpenMemory() {
 
 Allocation* find_allocation(std::uintptr_t address) noexcept { return memory().find(address); }
 
+std::size_t slot_of(const Allocation& a) noexcept { return memory().id(a); }
+
+void give_back(Allocation& a) noexcept { memory().release(a); }
+
+void reset_allocations() noexcept {
+  for (Allocation& a : memory().all())
+    if (a.live) {
+      memory().keep_written(a);
+      memory().reset(a);
+    }
+}
+
 }  // namespace simt::detail
 
 namespace simt {
@@ -292,11 +303,6 @@ void give_to_host() noexcept {
   detail::taken = false;
 }
 
-void release(void* p) noexcept {
-  detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(p));
-  if (a != nullptr && a->live && a->begin == reinterpret_cast<std::uintptr_t>(p)) detail::memory().release(*a);
-}
-
 std::size_t bytes_in_use() noexcept {
   std::size_t n = 0;
   for (const detail::Allocation& a : detail::memory().all())
@@ -319,15 +325,6 @@ Counts counts(const void* allocation) {
   c.read_sectors = a->sectors[0];
   c.written_sectors = a->sectors[1];
   return c;
-}
-
-void reset_counts() noexcept {
-  detail::machine.sectors.reset();
-  for (detail::Allocation& a : detail::memory().all())
-    if (a.live) {
-      detail::memory().keep_written(a);
-      detail::memory().reset(a);
-    }
 }
 
 void mark_written(const void* p, std::size_t bytes) noexcept {

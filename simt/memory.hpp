@@ -29,6 +29,10 @@ struct Allocation {
 
 // Returns the allocation, live or released, in whose slots an address lies; null if that slot was never used.
 Allocation* find_allocation(std::uintptr_t address) noexcept;
+std::size_t slot_of(const Allocation& a) noexcept;  // its first, of addresses
+void give_back(Allocation& a) noexcept;
+// Resets the counts of all allocations; what kernels have written stays written.
+void reset_allocations() noexcept;
 
 // Opens the allocations that are taken from the host, while a launch runs.
 class OpenMemory {

@@ -8,9 +8,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "block.hpp"
+#include "async.hpp"
 #include "device_hopper.hpp"
 #include "device_mma.hpp"
+#include "options.hpp"
+#include "threads.hpp"
 
 namespace simt::detail {
 namespace {
@@ -153,7 +155,7 @@ void run_mma(WarpWork* const* lanes) {
     for (int i = 0; i < K / 8; ++i) tile.b[t + 4 * i][g] = l.b[i];
     for (int i = 0; i < 2; ++i) std::memcpy(&tile.c[g + 8 * i][2 * t], l.c + 2 * i, 2 * sizeof(float));
   }
-  multiply<Half, K>(tile, machine.options.mma);
+  multiply<Half, K>(tile, options.mma);
   for (int lane = 0; lane < 32; ++lane) {
     const auto& l = *reinterpret_cast<const MmaLane*>(lanes[lane]);
     for (int i = 0; i < 2; ++i) std::memcpy(l.c + 2 * i, &tile.c[lane / 4 + 8 * i][2 * (lane % 4)], 2 * sizeof(float));
@@ -176,9 +178,9 @@ template <int N, bool Trans>
 void run_ldmatrix(WarpWork* const* lanes) {
   const auto lane_of = [&](int lane) -> const MatrixLane& { return *reinterpret_cast<const MatrixLane*>(lanes[lane]); };
   // Each lane checked its own row on arrival.  Another lane may have begun a copy since then, so all rows are checked again.
-  if (machine.copies.in_flight())
+  if (async_copies.in_flight())
     for (int i = 0; i < 8 * N; ++i)
-      check_not_in_flight(reinterpret_cast<std::uintptr_t>(lane_of(i).row), 16, false, machine.current->where);
+      check_not_in_flight(reinterpret_cast<std::uintptr_t>(lane_of(i).row), 16, false, running_thread->where);
   for (int j = 0; j < N; ++j) {
     std::uint16_t matrix[8][8];
     for (int i = 0; i < 8; ++i) std::memcpy(matrix[i], lane_of(8 * j + i).row, 16);

@@ -4,7 +4,9 @@
 // neither counted nor watched: a finding.  This file itself is compiled without the flag.
 #include <cstdint>
 
-#include "block.hpp"
+#include "findings.hpp"
+#include "hooks.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -15,7 +17,7 @@ using namespace simt::detail;
 inline void observe(const void* p, unsigned bytes, bool write, void* code) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const std::uintptr_t slot = address >> 32;
-  if (slot >= kSlots || slots[slot].limit[0] == 0 || machine.current == nullptr) [[likely]]
+  if (slot >= kSlots || slots[slot].limit[0] == 0 || running_thread == nullptr) [[likely]]
     return;
   // Note: the byte before the return address lies in the call instruction, which has the source line of the access.
   stop({.what = Trouble::What::observed,

@@ -5,10 +5,14 @@
 #include <string>
 
 #include "asynchronous.hpp"
-#include "block.hpp"
 #include "device_hopper.hpp"
+#include "findings.hpp"
+#include "scheduler.hpp"
+#include "threads.hpp"
 
 namespace simt::detail {
+
+RegisterPool register_pool;
 
 namespace {
 
@@ -18,11 +22,11 @@ constexpr unsigned kGroupWarps = 4;
 struct Request {
   WarpWork work;
 };
-void grant_to_warp(WarpWork* const*) { machine.registers.grant(); }
+void grant_to_warp(WarpWork* const*) { register_pool.grant(); }
 
 void check_count(const char* word, int count, Where where) {
-  if (count % 8 != 0 || count < kLeast || count > kMost || machine.threads % (kGroupWarps * kWarpLanes) != 0)
-    refuse_asynchronous(
+  if (count % 8 != 0 || count < kLeast || count > kMost || running_block.threads % (kGroupWarps * kWarpLanes) != 0)
+    stop_with(
         "bad_registers",
         std::string(word) + "<" + std::to_string(count) + ">: a multiple of 8 from 24 to 256, in a block of whole warpgroups",
         where);
@@ -37,22 +41,22 @@ void RegisterPool::clear() {
   waiting_.clear();
 }
 
-int RegisterPool::share() const { return std::min(kOfAnSm / static_cast<int>(machine.threads) / 8 * 8, kMost); }
+int RegisterPool::share() const { return std::min(kOfAnSm / static_cast<int>(running_block.threads) / 8 * 8, kMost); }
 
 void RegisterPool::start() {
   if (started_) return;
   started_ = true;
-  for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) warps_[w].has = share();
+  for (unsigned w = 0; w * kWarpLanes < running_block.threads; ++w) warps_[w].has = share();
 }
 
 void RegisterPool::ask(int count, bool take, Where where) {
   const char* const word = take ? "take_registers" : "give_registers";
   check_count(word, count, where);
   start();
-  Warp& w = warps_[machine.current->id / kWarpLanes];
+  Warp& w = warps_[running_thread->id / kWarpLanes];
   if ((take ? count < w.has : count > w.has) && w.wants == 0)
-    refuse_asynchronous("bad_registers",
-                        std::string(word) + "<" + std::to_string(count) + "> by a warp that has " + std::to_string(w.has), where);
+    stop_with("bad_registers", std::string(word) + "<" + std::to_string(count) + "> by a warp that has " + std::to_string(w.has),
+              where);
   w.wants = count;
   w.where = where;
 }
@@ -65,16 +69,13 @@ void RegisterPool::give(int count, Where where) {
 
 void RegisterPool::take(int count, Where where) {
   ask(count, true, where);
-  const unsigned w = machine.current->id / kWarpLanes;
+  const unsigned w = running_thread->id / kWarpLanes;
   Request mine{{grant_to_warp}};
   work_together(Meet::registers, mine.work, where);
   // Note: if the others never give as many, no thread can go on, and the finding says shortage().
   while (warps_[w].wants != 0) {
-    Thread& t = *machine.current;
-    t.where = where;
-    t.kind = Meet::registers;
-    t.mask_or_id = w / kGroupWarps;
-    waiting_.push_back(static_cast<std::uint16_t>(t.id));
+    wait_as(Meet::registers, w / kGroupWarps, where);
+    waiting_.push_back(static_cast<std::uint16_t>(running_thread->id));
     run_others();
   }
 }
@@ -92,25 +93,25 @@ void RegisterPool::grant() {
       w.has = w.wants;
       w.wants = 0;
     }
-  for (const std::uint16_t t : waiting_) machine.ready.push_back(machine.thread + t);
+  for (const std::uint16_t t : waiting_) make_ready(t);
   waiting_.clear();
 }
 
 std::string RegisterPool::shortage() const {
   std::string text;
   int sum = 0;
-  for (unsigned w = 0; w * kWarpLanes < machine.threads; w += kGroupWarps) {
+  for (unsigned w = 0; w * kWarpLanes < running_block.threads; w += kGroupWarps) {
     const int n = std::max(warps_[w].has, warps_[w].wants);
     text += (text.empty() ? "" : " + ") + std::to_string(n);
     sum += n;
   }
-  const int all = share() * static_cast<int>(machine.threads / (kGroupWarps * kWarpLanes));
+  const int all = share() * static_cast<int>(running_block.threads / (kGroupWarps * kWarpLanes));
   return "the warpgroups want " + text + " = " + std::to_string(sum) + " registers a thread, of " + std::to_string(all) +
          " that the launch gave";
 }
 
 void RegisterPool::check_over() {
-  for (unsigned w = 0; started_ && w * kWarpLanes < machine.threads; ++w)
+  for (unsigned w = 0; started_ && w * kWarpLanes < running_block.threads; ++w)
     if (warps_[w].has != warps_[w / kGroupWarps * kGroupWarps].has)
       return report_after_block("bad_registers", "not all four warps of a warpgroup took or gave the same registers",
                                 w * kWarpLanes, warps_[w].where);
@@ -120,11 +121,11 @@ void RegisterPool::check_over() {
 
 void take_registers(int count, Where where) {
   use_asynchronous(where);
-  machine.registers.take(count, where);
+  register_pool.take(count, where);
 }
 void give_registers(int count, Where where) {
   use_asynchronous(where);
-  machine.registers.give(count, where);
+  register_pool.give(count, where);
 }
 
 }  // namespace simt::detail

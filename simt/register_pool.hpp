@@ -39,4 +39,6 @@ class RegisterPool {
   std::vector<std::uint16_t> waiting_;  // numbers of threads
 };
 
+extern RegisterPool register_pool;
+
 }  // namespace simt::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes findings, in words, of machine.trouble.
+// Puts findings.trouble in words.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,23 +10,21 @@
 #include <map>
 #include <string>
 
-#include "block.hpp"
+#include "arena.hpp"
+#include "async.hpp"
+#include "describe.hpp"
+#include "findings.hpp"
+#include "mbarrier.hpp"
 #include "memory.hpp"
+#include "options.hpp"
+#include "register_pool.hpp"
+#include "threads.hpp"
+#include "watch.hpp"
 
 namespace simt::detail {
 namespace {
 
 using What = Trouble::What;
-
-std::string hex(std::uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
-
-std::string plural(std::uint64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
-
-std::string place(const Where& w) { return std::string(w.file_name()) + ":" + std::to_string(w.line()); }
 
 const char* name(Meet kind) {
   switch (kind) {
@@ -49,30 +47,16 @@ const char* name(Meet kind) {
 }
 
 std::string who() {
-  const Thread* t = machine.current;
+  const Thread* t = running_thread;
   if (t == nullptr) return "the host";
   return "block " + describe(device::blockIdx) + ", thread " + describe(t->index);
 }
 
-// Place of an access relative to the allocation `a`: "ending 3 bytes past the end of 'x' (400 bytes)".
-std::string position(const Allocation& a, std::uintptr_t address, unsigned bytes) {
-  const std::string name = "'" + a.name + "' (" + plural(a.bytes, "byte") + ")";
-  if (!a.live) return "in " + name + ", which was released";
-  if (address < a.begin) return plural(a.begin - address, "byte") + " before the start of " + name;
-  const std::uintptr_t past = address + bytes - (a.begin + a.bytes);
-  if (address + bytes > a.begin + a.bytes) return "ending " + plural(past, "byte") + " past the end of " + name;
-  return "at byte " + std::to_string(address - a.begin) + " of " + name;
-}
-
-std::string access_of(const Trouble& t) {
-  return std::string(t.write ? "write" : "read") + " of " + plural(t.bytes, "byte") + " ";
-}
-
 Finding describe_access(const Trouble& t) {
-  Finding f{"out_of_bounds", access_of(t), {}, 0};
+  Finding f{"out_of_bounds", access_of(t.bytes, t.write), {}, 0};
   const Allocation* a = find_allocation(t.address);
   const bool inside = a != nullptr && a->live && t.address >= a->begin && t.address + t.bytes <= a->begin + a->bytes;
-  if (a != nullptr && a->begin == reinterpret_cast<std::uintptr_t>(machine.shared)) {
+  if (a != nullptr && a->begin == arena_begin()) {
     if (!inside) f.kind = "shared_overflow";
     Allocation asked = *a;
     asked.name = "shared memory";
@@ -93,22 +77,21 @@ Finding describe_access(const Trouble& t) {
 
 Finding describe_in_flight(const Trouble& t) {
   Finding f{"in_flight",
-            access_of(t) + "at byte " + std::to_string(t.address - reinterpret_cast<std::uintptr_t>(machine.shared)) +
+            access_of(t.bytes, t.write) + "at byte " + std::to_string(t.address - arena_begin()) +
                 " of shared memory, which a cp_async may still be writing",
             {},
             0};
   unsigned thread = 0;
-  if (const Copy* c = machine.copies.writer(reinterpret_cast<const unsigned char*>(t.address), t.bytes, thread))
-    f.message += " (" + place(c->where) + ", of thread " + describe(machine.thread[thread].index) + ")";
+  if (const Copy* c = async_copies.writer(reinterpret_cast<const unsigned char*>(t.address), t.bytes, thread))
+    f.message += " (" + place(c->where) + ", of thread " + describe(running_block.thread[thread].index) + ")";
   return f;
 }
 
 Finding describe_race(const Trouble& t) {
-  const bool shared = t.address >> 32 == machine.shared_slot;
-  Finding f{shared ? "shared_race" : "global_race", access_of(t), {}, 0};
+  const bool shared = is_shared(t.address);
+  Finding f{shared ? "shared_race" : "global_race", access_of(t.bytes, t.write), {}, 0};
   if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
-  f.message +=
-      std::string(", unordered after the ") + (t.earlier_write ? "write" : "read") + " by " + machine.watch.describe(t.earlier);
+  f.message += std::string(", unordered after the ") + (t.earlier_write ? "write" : "read") + " by " + watch.describe(t.earlier);
   return f;
 }
 
@@ -138,12 +121,12 @@ void place_of_code(std::uintptr_t code, Finding& f) {
 std::string list_waiters(bool& all_at_block, const Where** first) {
   std::map<std::string, unsigned> groups;
   all_at_block = true;
-  for (unsigned i = 0; i < machine.threads; ++i) {
-    const Thread& t = machine.thread[i];
+  for (unsigned i = 0; i < running_block.threads; ++i) {
+    const Thread& t = running_block.thread[i];
     if (t.fiber == nullptr) continue;
     std::string what = name(t.kind);
     if (t.kind == Meet::named) what += " " + std::to_string(t.mask_or_id);
-    else if (t.kind == Meet::barrier) what += ": " + machine.barriers.state(t.mask_or_id);
+    else if (t.kind == Meet::barrier) what += ": " + memory_barriers.state(t.mask_or_id);
     else if (t.kind == Meet::wgmma || t.kind == Meet::registers) what += " of warpgroup " + std::to_string(t.mask_or_id);
     else if (t.kind != Meet::block) what += " of lanes " + hex(t.mask_or_id);
     ++groups[what + " (" + place(t.where) + ")"];
@@ -152,7 +135,7 @@ std::string list_waiters(bool& all_at_block, const Where** first) {
   }
   std::string text;
   for (const auto& [what, n] : groups) text += (text.empty() ? "" : ", ") + plural(n, "thread") + " at " + what;
-  if (machine.exited != 0) text += ", " + std::to_string(machine.exited) + " ended";
+  if (running_block.exited != 0) text += ", " + std::to_string(running_block.exited) + " ended";
   return text;
 }
 
@@ -161,10 +144,10 @@ Finding describe_stuck() {
   const Where* first = nullptr;
   const std::string waiters = list_waiters(all_at_block, &first);
   Finding f{all_at_block ? "barrier_divergence" : "deadlock", {}, {}, 0};
-  for (unsigned i = 0; i < machine.threads; ++i)
-    if (machine.thread[i].fiber != nullptr && machine.thread[i].kind == Meet::registers && f.kind == "deadlock")
-      return {"bad_registers", machine.registers.shortage() + " in block " + describe(device::blockIdx) + ": " + waiters,
-              machine.thread[i].where.file_name(), static_cast<int>(machine.thread[i].where.line())};
+  for (unsigned i = 0; i < running_block.threads; ++i)
+    if (running_block.thread[i].fiber != nullptr && running_block.thread[i].kind == Meet::registers && f.kind == "deadlock")
+      return {"bad_registers", register_pool.shortage() + " in block " + describe(device::blockIdx) + ": " + waiters,
+              running_block.thread[i].where.file_name(), static_cast<int>(running_block.thread[i].where.line())};
   f.message = std::string(all_at_block ? "not all threads reach the same block barrier" : "no thread can go on") + " in block " +
               describe(device::blockIdx) + ": " + waiters;
   if (first != nullptr) {
@@ -176,17 +159,8 @@ Finding describe_stuck() {
 
 }  // namespace
 
-std::string access_at(std::uintptr_t address, unsigned bytes, bool write) {
-  const Allocation* const a = find_allocation(address);
-  return access_of({.bytes = bytes, .write = write}) + (a != nullptr ? position(*a, address, bytes) : "");
-}
-
-std::string describe(const device::uint3& i) {
-  return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
-}
-
 Finding describe_trouble() {
-  const Trouble& t = machine.trouble;
+  const Trouble& t = findings.trouble;
   if (t.what == What::stuck) return describe_stuck();
   const std::string call = std::string(name(t.kind)) + " of lanes " + hex(t.mask) + " ";
   const std::string lane = "lane " + std::to_string(t.lane);
@@ -199,7 +173,7 @@ Finding describe_trouble() {
       break;
     case What::stack_overflow: f = {"stack_overflow", "a thread's local variables outgrew its stack", {}, 0}; break;
     case What::time_limit:
-      f = {"time_limit", "the launch ran longer than " + std::to_string(machine.options.time_limit_s) + " s", {}, 0};
+      f = {"time_limit", "the launch ran longer than " + std::to_string(options.time_limit_s) + " s", {}, 0};
       break;
     case What::bad_named_barrier:
       f = {"barrier_divergence",
@@ -225,10 +199,10 @@ Finding describe_trouble() {
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
     case What::in_flight: f = describe_in_flight(t); break;
-    case What::reported: f = {machine.reported_kind, machine.reported, {}, 0}; break;
+    case What::reported: f = {findings.reported_kind, findings.reported, {}, 0}; break;
     case What::race: f = describe_race(t); break;
     case What::observed:
-      f = {"plain_access", "a plain " + access_of(t), {}, 0};
+      f = {"plain_access", "a plain " + access_of(t.bytes, t.write), {}, 0};
       if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
       f.message += ", made without ld or st";
       break;
@@ -236,7 +210,7 @@ Finding describe_trouble() {
       f = {"out_of_bounds", "an index outside its array, or a pointer that is not aligned to its type", {}, 0};
       break;
     case What::uninitialised:
-      f = {"uninitialised", access_of(t), {}, 0};
+      f = {"uninitialised", access_of(t.bytes, t.write), {}, 0};
       if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
       f.message += ", which nobody wrote";
       break;

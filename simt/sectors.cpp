@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "block.hpp"
 #include "memory.hpp"
 
 namespace simt::detail {
+
+SectorLog sector_log;
 
 constexpr std::uint32_t kNowhere = 0xffffffff;  // beyond every sector (128 GiB after the start) and every offset
 
@@ -182,6 +183,6 @@ std::vector<SiteCounts> SectorLog::by_site() const {
 
 namespace simt {
 
-std::vector<SiteCounts> site_counts() { return detail::machine.sectors.by_site(); }
+std::vector<SiteCounts> site_counts() { return detail::sector_log.by_site(); }
 
 }  // namespace simt

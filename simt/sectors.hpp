@@ -7,6 +7,7 @@
 // Note: lanes that reach a call unequally often may be grouped otherwise than by the hardware, which reconverges.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,8 +15,10 @@
 #include <tuple>
 #include <vector>
 
+#include "arena.hpp"
 #include "hooks.hpp"
 #include "machine.hpp"
+#include "threads.hpp"
 
 namespace simt::detail {
 
@@ -62,6 +65,15 @@ class SectorLog {
   std::vector<Chunk*> free_;
   std::map<std::tuple<std::string, int, std::string, bool>, SiteCounts> totals_;  // of launches that have ended
 };
+
+extern SectorLog sector_log;
+
+// Counts an access of the running thread.
+inline void count_access(std::uintptr_t address, unsigned bytes, bool write, const Where& where) {
+  const Thread& t = *running_thread;
+  const auto lanes = static_cast<unsigned>(std::popcount(running_block.warp[t.id / kWarpLanes].exists));
+  sector_log.add(address, bytes, write, is_shared(address), where, t.id, lanes);
+}
 
 // Wavefronts of one request.  offset: where each lane's bytes begin, ~0 for a lane that takes no part; bytes: a lane.
 unsigned wavefronts(const std::uint32_t (&offset)[32], unsigned bytes);

@@ -19,12 +19,12 @@ std::size_t most_slots() noexcept {
   rlimit allowed{};
   const bool limited = getrlimit(RLIMIT_AS, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
 #if defined(SIMT_FEW_SLOTS)
-  std::size_t slots = kLeastSlots;  // ThreadSanitizer leaves a program 1.5 TiB
+  std::size_t count = kLeastSlots;  // ThreadSanitizer leaves a program 1.5 TiB
 #else
-  std::size_t slots = 4096;
+  std::size_t count = 4096;
 #endif
-  while (limited && slots >= kLeastSlots && limit_for(slots) > allowed.rlim_cur) slots /= 2;
-  return slots;
+  while (limited && count >= kLeastSlots && limit_for(count) > allowed.rlim_cur) count /= 2;
+  return count;
 }
 
 void* map_nothing(std::size_t bytes) {

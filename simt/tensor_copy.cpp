@@ -7,12 +7,24 @@
 #include <stdexcept>
 #include <string>
 
+#include "arena.hpp"
+#include "async.hpp"
 #include "asynchronous.hpp"
-#include "block.hpp"
+#include "dependent.hpp"
 #include "device_hopper.hpp"
-#include "memory.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
+#include "guards.hpp"
+#include "mbarrier.hpp"
+#include "options.hpp"
+#include "scheduler.hpp"
+#include "sectors.hpp"
+#include "threads.hpp"
+#include "watch.hpp"
 
 namespace simt::detail {
+
+Boxes tensor_boxes;
 
 const char* lack_of(const TensorMap& m) {
   if (m.rank < 1 || m.rank > 5) return "a rank of 1 to 5";
@@ -102,7 +114,7 @@ void for_rows(const Box& b, bool store, Use&& use) {
 }
 
 // Note: stores of one warpgroup share a clock; in practice one of its threads makes them.
-unsigned engine_of_stores(unsigned thread) { return machine.watch.engine(8 + thread / 128); }
+unsigned engine_of_stores(unsigned thread) { return watch.engine(8 + thread / 128); }
 
 // Returns where byte `offset` of the arena lies when it is swizzled.
 std::size_t swizzled(device::Swizzle how, std::size_t offset) {
@@ -116,18 +128,18 @@ void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where w
   const std::uintptr_t id = address >> 32;
   if (id >= kSlots || address - slots[id].begin >= slots[id].limit[0] || address - slots[id].begin + bytes > slots[id].limit[0])
     refuse(address, static_cast<unsigned>(bytes), write, where);
-  if (machine.current->early) check_early(address, static_cast<unsigned>(bytes), write, where);
+  if (running_thread->early) check_early(address, static_cast<unsigned>(bytes), write, where);
   (write ? slots[id].written_bytes : slots[id].read_bytes) += bytes;
   const std::uintptr_t map = write ? hot.written_map : hot.read_map;
   const Access kind = write ? Access::write : Access::read;
   std::uintptr_t sector = ~std::uintptr_t{0};
   for (std::uintptr_t at = address, end = address + bytes; at < end;) {
     const auto n = static_cast<unsigned>(std::min<std::uintptr_t>(end - at, 16 - at % 16));
-    if (machine.options.watch) {
+    if (options.watch) {
       // The watch takes aligned pieces, of a power of two bytes.
       for (unsigned done = 0; done < n;) {
         const unsigned piece = std::min(1u << std::countr_zero((at + done) | 16), std::bit_floor(n - done));
-        machine.watch.access(at + done, piece, kind, where);
+        watch.access(at + done, piece, kind, where);
         done += piece;
       }
     }
@@ -136,10 +148,9 @@ void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where w
       *reinterpret_cast<unsigned char*>(map + byte / 8) |= static_cast<unsigned char>(((1u << in) - 1) << byte % 8);
       byte += in;
     }
-    if (machine.options.count_sectors && at / 32 != sector) {
+    if (options.count_sectors && at / 32 != sector) {
       sector = at / 32;
-      const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[machine.current->id / kWarpLanes].exists));
-      machine.sectors.add(at, n, write, false, where, machine.current->id, lanes);
+      count_access(at, n, write, where);
     }
     at += n;
   }
@@ -148,29 +159,26 @@ void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where w
 Box checked(const TensorMap& map, const void* shared, const int* at, int coordinates, const char* word, bool piecewise,
             Where where) {
   const std::size_t offset = arena_offset(shared), row = std::size_t{map.box[0]} * map.element_bytes;
-  Box b{.map = map, .at = {}, .offset = offset, .bytes = rows_of(map) * row, .where = where, .thread = machine.current->id};
+  Box b{.map = map, .at = {}, .offset = offset, .bytes = rows_of(map) * row, .where = where, .thread = running_thread->id};
   const std::string what = std::string(word) + " of a box of " + std::to_string(b.bytes) + " bytes at +" + std::to_string(offset);
-  if (map.rank == 0) refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that tensor_map did not make", where);
+  if (map.rank == 0) stop_with("bad_box", std::string(word) + " with a tensor map that tensor_map did not make", where);
   if (const char* const lack = piecewise ? nullptr : lack_of(map))
-    refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that lacks " + lack, where);
+    stop_with("bad_box", std::string(word) + " with a tensor map that lacks " + lack, where);
   if (coordinates != map.rank)
-    refuse_asynchronous(
-        "bad_box", what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " + std::to_string(map.rank),
-        where);
+    stop_with("bad_box",
+              what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " + std::to_string(map.rank), where);
   const std::size_t aligned = piecewise                              ? 16
                               : map.swizzle == device::Swizzle::none ? 128
                                                                      : std::size_t{128} << static_cast<int>(map.swizzle);
-  if (reinterpret_cast<std::uintptr_t>(shared) >> 32 != machine.shared_slot || offset % aligned != 0)
-    refuse_asynchronous("bad_box", what + " of shared memory, which has to be a multiple of " + std::to_string(aligned), where);
-  if (offset + b.bytes > machine.grid->shared_bytes)
-    refuse_asynchronous("bad_box",
-                        what + " of shared memory ends past its " + std::to_string(machine.grid->shared_bytes) + " bytes", where);
+  if (!is_shared(shared) || offset % aligned != 0)
+    stop_with("bad_box", what + " of shared memory, which has to be a multiple of " + std::to_string(aligned), where);
+  if (offset + b.bytes > running_launch.grid->shared_bytes)
+    stop_with("bad_box", what + " of shared memory ends past its " + std::to_string(running_launch.grid->shared_bytes) + " bytes",
+              where);
   if (at[0] * map.element_bytes % 16 != 0)
-    refuse_asynchronous("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes",
-                        where);
-  if (machine.guards.untouchable(offset, b.bytes))
-    refuse_asynchronous("in_flight", what + " of shared memory meets a barrier, or bytes that a copy may still be writing",
-                        where);
+    stop_with("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes", where);
+  if (guards.untouchable(offset, b.bytes))
+    stop_with("in_flight", what + " of shared memory meets a barrier, or bytes that a copy may still be writing", where);
   std::copy(at, at + coordinates, b.at.begin());
   return b;
 }
@@ -179,32 +187,31 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
 
 void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where, bool piecewise) {
   Box b = checked(map, shared, at, coordinates, "copy_box", piecewise, where);
-  Barrier& counts = machine.barriers.find(barrier, "copy_box", where);
-  if (!counts.ready)
-    refuse_asynchronous("unfenced", "copy_box at a barrier without barriers_ready after its barrier_init", where);
-  if (machine.guards.unwritable(b.offset, b.bytes))
-    refuse_asynchronous(
-        "wgmma_reads",
-        "copy_box to +" + std::to_string(b.offset) + " of shared memory, which a wgmma or a store may still be reading", where);
+  Barrier& counts = memory_barriers.find(barrier, "copy_box", where);
+  if (!counts.ready) stop_with("unfenced", "copy_box at a barrier without barriers_ready after its barrier_init", where);
+  if (guards.unwritable(b.offset, b.bytes))
+    stop_with("wgmma_reads",
+              "copy_box to +" + std::to_string(b.offset) + " of shared memory, which a wgmma or a store may still be reading",
+              where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
-  if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), true, where);
+  if (options.watch) watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), true, where);
   check_fenced(b.offset, b.bytes, true, where);
   for_rows(b, false, [&](std::size_t, const unsigned char* from, std::int64_t first, std::int64_t end) {
     touch_global(from, static_cast<std::size_t>(end - first) * map.element_bytes, false, where);
   });
   std::memset(reinterpret_cast<void*>(hot.written_map + begin / 8), 0xff, b.bytes / 8);
-  machine.guards.set(b.offset, b.bytes, Guards::written);
-  machine.guards.replaced(b.offset, b.bytes);
+  guards.set(b.offset, b.bytes, Guards::written);
+  guards.replaced(b.offset, b.bytes);
   std::memset(shared, 0xff, b.bytes);  // NaN, in case a plain access reads it too early
-  b.barrier = machine.barriers.index(counts);
-  const bool shuffled = machine.options.order == ThreadOrder::shuffle;
+  b.barrier = memory_barriers.index(counts);
+  const bool shuffled = options.order == ThreadOrder::shuffle;
   if (!as_late_as_may_be()) return land(b);
-  b.at_wait = shuffled && machine.random.below(2) != 0;
+  b.at_wait = shuffled && random_numbers.below(2) != 0;
   copies_.push_back(b);
 }
 
 void Boxes::land(Box b) {
-  unsigned char* const arena = static_cast<unsigned char*>(machine.shared);
+  unsigned char* const arena = static_cast<unsigned char*>(shared_memory.begin);
   const std::size_t row = std::size_t{b.map.box[0]} * b.map.element_bytes;
   std::memset(arena + b.offset, 0, b.bytes);
   for_rows(b, false, [&](std::size_t r, const unsigned char* from, std::int64_t first, std::int64_t end) {
@@ -213,18 +220,19 @@ void Boxes::land(Box b) {
     const std::size_t at = b.offset + r * row;
     for (std::size_t c = 0; c < row; c += 16) std::memcpy(arena + swizzled(b.map.swizzle, at + c), line + c, 16);
   });
-  machine.barriers.landed(b.barrier, {b.offset, b.bytes, b.thread, b.where});
+  memory_barriers.landed(b.barrier, {b.offset, b.bytes, b.thread, b.where});
 }
 
 bool Boxes::land_one() {
   if (copies_.empty()) return false;
-  const std::size_t i =
-      machine.options.order == ThreadOrder::shuffle ? machine.random.below(static_cast<unsigned>(copies_.size())) : 0;
+  const std::size_t i = options.order == ThreadOrder::shuffle ? random_numbers.below(static_cast<unsigned>(copies_.size())) : 0;
   const Box b = copies_[i];
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   land(b);
   return true;
 }
+
+bool land_one_copy() { return tensor_boxes.land_one(); }
 
 void Boxes::land_at(std::size_t barrier) {
   for (std::size_t i = 0; i < copies_.size();) {
@@ -241,11 +249,11 @@ void Boxes::land_at(std::size_t barrier) {
 void Boxes::store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where,
                   bool piecewise) {
   Box b = checked(map, shared, at, coordinates, add ? "add_box" : "store_box", piecewise, where);
-  if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are not float", where);
+  if (add && !map.is_float32) stop_with("bad_box", "add_box of elements that are not float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
-  if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
+  if (options.watch) watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
   check_fenced(b.offset, b.bytes, false, where);
-  if (machine.copies.in_flight())
+  if (async_copies.in_flight())
     for (std::size_t byte = 0; byte < b.bytes; byte += 16) check_not_in_flight(begin + byte, 16, false, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
     const std::size_t bytes = static_cast<std::size_t>(end - first) * map.element_bytes;
@@ -255,10 +263,10 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
       access<4, Access::atomic_write>(to + i, where);
     }
   });
-  machine.guards.read_begins(b.offset, b.bytes);
-  if (machine.options.watch) {
-    b.clock = machine.watch.advance();
-    machine.watch.done(engine_of_stores(b.thread), b.clock, begin, static_cast<unsigned>(b.bytes), false, where);
+  guards.read_begins(b.offset, b.bytes);
+  if (options.watch) {
+    b.clock = watch.advance();
+    watch.done(engine_of_stores(b.thread), b.clock, begin, static_cast<unsigned>(b.bytes), false, where);
   }
   b.add = add;
   b.group = groups_[b.thread];
@@ -267,7 +275,7 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
 }
 
 void Boxes::perform(Box& b) {
-  const unsigned char* const arena = static_cast<const unsigned char*>(machine.shared);
+  const unsigned char* const arena = static_cast<const unsigned char*>(shared_memory.begin);
   const std::size_t row = std::size_t{b.map.box[0]} * b.map.element_bytes;
   for_rows(b, true, [&](std::size_t r, const unsigned char* to, std::int64_t first, std::int64_t end) {
     alignas(16) unsigned char line[1024];
@@ -302,8 +310,8 @@ void Boxes::wait(unsigned thread, unsigned newest) {
       continue;
     }
     if (!b->done) perform(*b);
-    machine.guards.read_ends(b->offset, b->bytes);
-    if (machine.options.watch) machine.watch.know(thread, engine_of_stores(thread), b->clock);
+    guards.read_ends(b->offset, b->bytes);
+    if (options.watch) watch.know(thread, engine_of_stores(thread), b->clock);
     b = stores_.erase(b);
   }
 }
@@ -329,23 +337,23 @@ void Boxes::clear() {
 void copy_box(void* shared, const TensorMap& map, void* barrier, const int* at, int coordinates, Where where) {
   if (--hot.ticks < 0) tick(where);
   use_asynchronous(where);
-  machine.boxes.copy(shared, map, at, coordinates, barrier, where);
+  tensor_boxes.copy(shared, map, at, coordinates, barrier, where);
 }
 void store_box(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where) {
   if (--hot.ticks < 0) tick(where);
   use_asynchronous(where);
-  machine.boxes.store(map, shared, at, coordinates, add, where);
+  tensor_boxes.store(map, shared, at, coordinates, add, where);
 }
-void store_commit() { machine.boxes.commit(machine.current->id); }
+void store_commit() { tensor_boxes.commit(running_thread->id); }
 void store_wait(unsigned newest, Where where) {
   if (--hot.ticks < 0) tick(where);
-  machine.boxes.wait(machine.current->id, newest);
+  tensor_boxes.wait(running_thread->id, newest);
 }
 void fence_shared_async(Where where) {
   if (--hot.ticks < 0) tick(where);
   use_asynchronous(where);
-  machine.guards.fenced(machine.current->id);
-  if (machine.options.watch) machine.watch.fence(machine.current->id);
+  guards.fenced(running_thread->id);
+  if (options.watch) watch.fence(running_thread->id);
 }
 
 }  // namespace simt::detail

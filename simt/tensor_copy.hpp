@@ -82,4 +82,6 @@ class Boxes {
   std::array<unsigned, 1024> groups_{};  // [thread] committed so far
 };
 
+extern Boxes tensor_boxes;
+
 }  // namespace simt::detail

@@ -34,7 +34,7 @@ struct Trouble {
     uninitialised,
     observed,
     trapped,
-    reported  // machine.reported has the message, and machine.reported_kind the kind; used for asynchronous work
+    reported  // by stop_with() or report_after_block(): the kind and the message lie in `findings`
   };
   What what = What::none;
   Where where{};

@@ -8,14 +8,19 @@
 #include <unordered_map>
 #include <utility>
 
-#include "block.hpp"
-#include "machine.hpp"
+#include "arena.hpp"
+#include "describe.hpp"
+#include "findings.hpp"
 #include "memory.hpp"
+#include "options.hpp"
+#include "threads.hpp"
 #include "watch_inline.hpp"
 
 namespace simt::detail {
 
 using What = Trouble::What;
+
+Watch watch;
 
 void Watch::Release::operator()(Cell* cells) const { std::free(cells); }
 
@@ -56,7 +61,7 @@ void Watch::warp_barrier(unsigned warp, unsigned lanes) {
   for (unsigned left = lanes; left != 0; left &= left - 1)
     members[count++] = static_cast<std::uint16_t>(warp * kLanes + static_cast<unsigned>(std::countr_zero(left)));
   if (crossed_) join_across(members, count);
-  if (lanes == machine.warp[warp].exists) {
+  if (lanes == running_block.warp[warp].exists) {
     warp_[warp] = clock_;
     return;
   }
@@ -193,7 +198,7 @@ void Watch::meet_blocks(std::uintptr_t address, unsigned how) {
   const std::size_t others = here.size() - (again ? 1 : 0);
   if ((how & 2) != 0 && others != 0) acquired_.emplace_back(&here, others);
   if ((how & 1) == 0) return;
-  const unsigned me = machine.current->id;
+  const unsigned me = running_thread->id;
   const Released mine{block_, barrier_, std::max({own_[me], warp_[me / kLanes], barrier_}), me};
   if (again) here.back() = mine;
   else here.push_back(mine);
@@ -215,16 +220,12 @@ bool Watch::released(Stamp earlier) const {
 
 // Whether Options::replicated makes a race no finding.
 [[gnu::cold, gnu::noinline]] bool Watch::forgiven(const Trouble& race) const {
-  if (!machine.options.replicated) return false;
+  if (!options.replicated) return false;
   if (clock_of(race.earlier) < block_) return released(race.earlier);
-  if (race.address >> 32 == machine.shared_slot)
+  if (is_shared(race.address))
     return race.write && race.earlier_write && same_site(calls_[race.earlier >> kCallShift & (kCalls - 1)], race.where);
   if (race.write && race.earlier_write) return false;
-  if (machine.suspicion.what == What::none) {
-    machine.suspicion = race;
-    machine.suspected_block = device::blockIdx;
-    machine.suspected_thread = machine.current;
-  }
+  suspect(race);
   return true;
 }
 
@@ -248,7 +249,7 @@ inline void Watch::read_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor,
 
 void Watch::read_by_lanes(unsigned first, std::uint32_t lanes, const std::uint64_t* at, unsigned bytes, Where where) {
   const Shadow& s = shadow_at(at[std::countr_zero(lanes)], static_cast<unsigned>(std::countr_zero(bytes)));
-  const bool shared = at[std::countr_zero(lanes)] >> 32 == machine.shared_slot;
+  const bool shared = at[std::countr_zero(lanes)] >> 32 == shared_memory.slot;
   const Stamp floor = (shared ? barrier_ : launch_) << kClockShift, called = Stamp{call(where)} << kCallShift;
   const std::uint64_t common = std::max(warp_[first / kLanes], barrier_);
   const unsigned count = bytes >> s.shift;
@@ -260,7 +261,7 @@ void Watch::read_by_lanes(unsigned first, std::uint32_t lanes, const std::uint64
     read_cells(c, c + count, std::max(own_[me], common) << kClockShift | called | me, floor, [&](Stamp earlier, bool was_write) {
       if (earlier < floor || ordered(earlier, me)) [[likely]]
         return;
-      machine.current = machine.thread + me;
+      running_thread = running_block.thread + me;
       const Trouble race = race_of({at[lane], bytes, Access::read, where}, earlier, was_write);
       if (!forgiven(race)) stop(race);
     });
@@ -268,12 +269,12 @@ void Watch::read_by_lanes(unsigned first, std::uint32_t lanes, const std::uint64
 }
 
 void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
-  if (!is_write(kind)) check_initialised(address, bytes, machine.current->id, where);
+  if (!is_write(kind)) check_initialised(address, bytes, running_thread->id, where);
   if (kind == Access::atomic_read) return;  // the atomic_write that follows stands for both
   const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
-  const unsigned me = machine.current->id;
+  const unsigned me = running_thread->id;
   const Stamp mine = stamp(me, where);
-  const Stamp floor = (address >> 32 == machine.shared_slot ? barrier_ : launch_) << kClockShift;  // earlier ones are ordered
+  const Stamp floor = (is_shared(address) ? barrier_ : launch_) << kClockShift;  // earlier ones are ordered
   const Asking asking{address, bytes, kind, where};
   const auto meet = [&](Stamp earlier, bool was_write) {
     if (earlier >= floor && !ordered(earlier, me)) [[unlikely]] {
@@ -307,21 +308,6 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
   }
 }
 
-void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
-  const Thread* t = machine.current;
-  const bool write = is_write(kind);
-  if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
-  if (address >> 32 == machine.shared_slot && machine.asynchronous) check_guards(address, bytes, write, where);
-  if (t != nullptr && t->early && address >> 32 != machine.shared_slot) check_early(address, bytes, write, where);
-  if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
-  if (machine.options.count_sectors && t != nullptr) {
-    const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
-    machine.sectors.add(address, bytes, write, address >> 32 == machine.shared_slot, where, t->id, lanes);
-  }
-  if (machine.every_access() && ++machine.slow_ticks < kTicks) return;
-  tick(where);
-}
-
 void Watch::landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where) {
   const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const Stamp mine = stamp(thread, where);
@@ -334,7 +320,7 @@ std::string Watch::describe(Stamp s) const {
                                       [](std::uint64_t clock, const BlockStart& b) { return clock < b.clock; });
   const Where& where = calls_[static_cast<unsigned>(s >> kCallShift) % kCalls];
   if (thread_of(s) >= engines_) return std::string("what ") + where.file_name() + ":" + std::to_string(where.line()) + " began";
-  return "thread " + detail::describe(machine.thread[thread_of(s)].index) + " of block " +
+  return "thread " + detail::describe(running_block.thread[thread_of(s)].index) + " of block " +
          (after == blocks_.begin() ? "?" : detail::describe((after - 1)->index)) + " (" + where.file_name() + ":" +
          std::to_string(where.line()) + ")";
 }

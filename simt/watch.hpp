@@ -155,6 +155,8 @@ class Watch {
   unsigned uninitialised_by_ = 0;
 };
 
+extern Watch watch;
+
 // Whether each of these bytes was written by a kernel or marked as written by the host.
 bool initialised(std::uintptr_t address, unsigned bytes);
 

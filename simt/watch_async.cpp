@@ -4,8 +4,9 @@
 #include <bit>
 #include <string>
 
-#include "asynchronous.hpp"
-#include "block.hpp"
+#include "arena.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
 #include "watch_inline.hpp"
 
 namespace simt::detail {
@@ -52,7 +53,7 @@ void Watch::know(unsigned thread, unsigned engine, std::uint64_t until) {
 void Watch::fence(unsigned thread) {
   own_[thread] = ++clock_;
   fences_[thread].push_back(clock_);
-  if (!machine.whole_block) return;
+  if (!running_launch.whole_block) return;
   at_fence_[thread].resize(threads_);
   for (unsigned other = 0; other < threads_; ++other) at_fence_[thread][other] = known(thread, other);
 }
@@ -70,7 +71,8 @@ std::uint64_t Watch::known(unsigned me, unsigned other) const {
 bool Watch::fenced(Stamp write, unsigned me) const {
   const unsigned writer = thread_of(write);
   if (clock_of(write) < block_ || writer >= engines_) return true;
-  if (machine.whole_block && writer != me && !at_fence_[me].empty() && clock_of(write) <= at_fence_[me][writer]) return true;
+  if (running_launch.whole_block && writer != me && !at_fence_[me].empty() && clock_of(write) <= at_fence_[me][writer])
+    return true;
   const std::vector<std::uint64_t>& fences = fences_[writer];
   const auto first = std::upper_bound(fences.begin(), fences.end(), clock_of(write));
   return first != fences.end() && (writer == me || *first <= known(me, writer));
@@ -92,12 +94,11 @@ void Watch::begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool 
             .earlier = earlier,
             .earlier_write = was_write});
     if (was_write && !fenced(earlier, thread))
-      refuse_asynchronous("unfenced",
-                          "bytes from " + std::to_string(at - reinterpret_cast<std::uintptr_t>(machine.shared)) +
-                              " of shared memory are to be " + (write ? "overwritten" : "read") +
-                              " by the asynchronous proxy, but no fence_shared_async of the writer, " + describe(earlier) +
-                              ", is ordered before",
-                          where);
+      stop_with("unfenced",
+                "bytes from " + std::to_string(at - arena_begin()) + " of shared memory are to be " +
+                    (write ? "overwritten" : "read") + " by the asynchronous proxy, but no fence_shared_async of the writer, " +
+                    describe(earlier) + ", is ordered before",
+                where);
   };
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
   for (std::uintptr_t at = address; at < address + bytes; at += std::uintptr_t{1} << s.shift, ++c) {

@@ -5,12 +5,22 @@
 #include <bit>
 #include <cstring>
 
+#include "arena.hpp"
+#include "async.hpp"
 #include "asynchronous.hpp"
-#include "block.hpp"
 #include "device_hopper.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
+#include "guards.hpp"
+#include "options.hpp"
+#include "scheduler.hpp"
+#include "threads.hpp"
+#include "watch.hpp"
 #include "wgmma_operands.hpp"
 
 namespace simt::detail {
+
+Wgmma wgmma_products;
 
 namespace {
 
@@ -28,8 +38,7 @@ std::string descriptor_text(std::uint64_t bits) {
 void check_descriptor(const char* operand, std::uint64_t bits, int rows, bool mn_major, int element_bytes, Where where) {
   const Descriptor d(bits);
   const auto refuse = [&](const std::string& why) {
-    refuse_asynchronous("bad_descriptor", std::string(operand) + " of a wgmma: " + why + " (" + descriptor_text(bits) + ")",
-                        where);
+    stop_with("bad_descriptor", std::string(operand) + " of a wgmma: " + why + " (" + descriptor_text(bits) + ")", where);
   };
   if (d.width == 0) refuse("tiles without a swizzle are not simulated");
   if ((bits >> 46 & 0xffff) != 0 || (bits >> 14 & 3) != 0 || (bits >> 30 & 3) != 0) refuse("unused bits are set");
@@ -40,8 +49,8 @@ void check_descriptor(const char* operand, std::uint64_t bits, int rows, bool mn
     refuse("it does not start in the first row of a swizzle's eight");
   std::size_t last = 0;
   for (const std::uint32_t at : pieces(d, rows, mn_major, element_bytes)) last = std::max<std::size_t>(last, at);
-  if (last + 16 > machine.grid->shared_bytes)
-    refuse("it ends at +" + std::to_string(last + 16) + ", past the " + std::to_string(machine.grid->shared_bytes) +
+  if (last + 16 > running_launch.grid->shared_bytes)
+    refuse("it ends at +" + std::to_string(last + 16) + ", past the " + std::to_string(running_launch.grid->shared_bytes) +
            " bytes of shared memory");
 }
 
@@ -49,34 +58,30 @@ void check_descriptor(const char* operand, std::uint64_t bits, int rows, bool mn
 int row_of(unsigned lane, int i) { return static_cast<int>(lane / 32 * 16 + lane % 32 / 4) + 8 * (i / 2 % 2); }
 int column_of(unsigned lane, int i) { return i / 4 * 8 + static_cast<int>(lane % 4) * 2 + i % 2; }
 
-unsigned engine_of(unsigned group) { return machine.watch.engine(group); }
+unsigned engine_of(unsigned group) { return watch.engine(group); }
 
 }  // namespace
 
 void Wgmma::issue(const WgmmaCall& call, Where where) {
-  Thread& t = *machine.current;
-  const unsigned group = t.id / kLanes;
+  const unsigned group = running_thread->id / kLanes;
   const std::uint64_t before = groups_[group].issued;
-  t.where = where;
-  t.kind = Meet::wgmma;
-  t.mask_or_id = group;
+  wait_as(Meet::wgmma, group, where);
   come(call, where);
   if (groups_[group].issued != before)
-    for (unsigned i = 0; i < kLanes; ++i) machine.ready.push_back(machine.thread + group * kLanes + i);
+    for (unsigned i = 0; i < kLanes; ++i) make_ready(group * kLanes + i);
   run_others();
 }
 
 void Wgmma::come(const WgmmaCall& call, Where where) {
-  const unsigned me = machine.current->id, group = me / kLanes;
+  const unsigned me = running_thread->id, group = me / kLanes;
   Group& g = groups_[group];
-  if ((group + 1) * kLanes > machine.threads)
-    refuse_asynchronous(
-        "bad_mma", "wgmma by a warp whose warpgroup is not whole: the block has " + std::to_string(machine.threads) + " threads",
-        where);
+  if ((group + 1) * kLanes > running_block.threads)
+    stop_with("bad_mma",
+              "wgmma by a warp whose warpgroup is not whole: the block has " + std::to_string(running_block.threads) + " threads",
+              where);
   if (g.came == 0) g.where = where;
   g.calls[me % kLanes] = call;
-  if (g.came != 0 && !same_site(g.where, where))
-    refuse_asynchronous("bad_mma", "wgmma by different calls in one warpgroup", where);
+  if (g.came != 0 && !same_site(g.where, where)) stop_with("bad_mma", "wgmma by different calls in one warpgroup", where);
   if (++g.came < kLanes) return;
   start(group, where);
   g.came = 0;
@@ -87,7 +92,7 @@ void Wgmma::start(unsigned group, Where where) {
   const WgmmaCall& call = g.calls[0];
   for (const WgmmaCall& c : g.calls)
     if (c.a != call.a || c.b != call.b || c.n != call.n || c.type != call.type || c.keep != call.keep)
-      refuse_asynchronous("bad_mma", "wgmma whose descriptors are not the same in all lanes of the warpgroup", where);
+      stop_with("bad_mma", "wgmma whose descriptors are not the same in all lanes of the warpgroup", where);
   const int size = bytes_of(call.type);
   Product p{.call = call,
             .number = g.issued++,
@@ -107,19 +112,19 @@ void Wgmma::start(unsigned group, Where where) {
   const std::vector<std::uint32_t> b_pieces = pieces(Descriptor(call.b), call.n, call.b_mn_major, size);
   p.read.insert(p.read.end(), b_pieces.begin(), b_pieces.end());
 
-  const auto arena = reinterpret_cast<std::uintptr_t>(machine.shared);
+  const auto arena = arena_begin();
   for (const std::uint32_t at : p.read) {
-    if (machine.guards.untouchable(at, 16))
-      refuse_asynchronous(
-          "in_flight", "wgmma reads at +" + std::to_string(at) + " of shared memory, which a copy may still be writing", where);
-    if (machine.copies.in_flight()) check_not_in_flight(arena + at, 16, false, where);
-    machine.guards.read_begins(at, 16);
+    if (guards.untouchable(at, 16))
+      stop_with("in_flight", "wgmma reads at +" + std::to_string(at) + " of shared memory, which a copy may still be writing",
+                where);
+    if (async_copies.in_flight()) check_not_in_flight(arena + at, 16, false, where);
+    guards.read_begins(at, 16);
   }
-  if (machine.options.watch) {
+  if (options.watch) {
     for (unsigned lane = 0; lane < kLanes; lane += 32)  // Note: a warp arrives as a whole, so one lane stands for all
-      for (const std::uint32_t at : p.read) machine.watch.begin(group * kLanes + lane, arena + at, 16, false, where);
-    p.clock = machine.watch.advance();
-    for (const std::uint32_t at : p.read) machine.watch.done(engine_of(group), p.clock, arena + at, 16, false, where);
+      for (const std::uint32_t at : p.read) watch.begin(group * kLanes + lane, arena + at, 16, false, where);
+    p.clock = watch.advance();
+    for (const std::uint32_t at : p.read) watch.done(engine_of(group), p.clock, arena + at, 16, false, where);
   }
   for (const std::uint32_t at : p.read) check_fenced(at, 16, false, where);
   p.acc = &accumulators(g, where);
@@ -140,7 +145,7 @@ Wgmma::Accumulators* Wgmma::named_by(const Group& g, std::uint32_t word) {
 // The accumulators of a running product that the lanes name; null: these are others.
 Wgmma::Accumulators* Wgmma::running(Group& g, Where where) {
   const WgmmaCall& call = g.calls[0];
-  const auto refuse = [&] { refuse_asynchronous("wgmma_registers", "accumulators of a running wgmma were written", where); };
+  const auto refuse = [&] { stop_with("wgmma_registers", "accumulators of a running wgmma were written", where); };
   if (call.at != nullptr) {
     Accumulators* const a = named_by(g, std::bit_cast<std::uint32_t>(call.accumulator(0)));
     const auto holds_each = [&](auto test) {
@@ -176,7 +181,7 @@ Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
   const unsigned first = static_cast<unsigned>(&g - groups_.data()) * kLanes;
   for (unsigned lane = 0; lane < kLanes; ++lane)
     if (!begun_[first + lane] && same == nullptr)
-      refuse_asynchronous("wgmma_unordered", "no wgmma_begin orders this wgmma after what was done to its registers", where);
+      stop_with("wgmma_unordered", "no wgmma_begin orders this wgmma after what was done to its registers", where);
   auto a = std::make_unique<Accumulators>();
   a->n = call.n;
   a->c.resize(static_cast<std::size_t>(kWgmmaRows * call.n));
@@ -200,7 +205,7 @@ void Wgmma::compute(Product& p) {
   const WgmmaCall& call = p.call;
   std::vector<float>& c = p.acc->c;
   if (!call.keep) std::fill(c.begin(), c.end(), 0.0f);
-  const auto* arena = static_cast<const unsigned char*>(machine.shared);
+  const auto* arena = static_cast<const unsigned char*>(shared_memory.begin);
   std::vector<std::uint32_t> a;
   if (call.a_words == nullptr) {
     a = gathered(Descriptor(call.a), kWgmmaRows, call.a_mn_major, arena);
@@ -221,7 +226,7 @@ void Wgmma::retire(Group& g, std::uint64_t before) {
   while (!g.running.empty() && g.running.front().number < before) {
     Product& p = g.running.front();
     compute(p);
-    for (const std::uint32_t at : p.read) machine.guards.read_ends(at, 16);
+    for (const std::uint32_t at : p.read) guards.read_ends(at, 16);
     g.running.pop_front();
   }
 }
@@ -235,7 +240,7 @@ std::uint64_t Wgmma::finish(unsigned thread, unsigned newest) {
   mine.erase(mine.begin(), mine.end() - static_cast<std::ptrdiff_t>(newest));
   Group& g = groups_[thread / kLanes];
   retire(g, before);
-  if (machine.options.watch && before != 0) machine.watch.know(thread, engine_of(thread / kLanes), g.clocks[before - 1]);
+  if (options.watch && before != 0) watch.know(thread, engine_of(thread / kLanes), g.clocks[before - 1]);
   return before;
 }
 
@@ -278,7 +283,7 @@ void Wgmma::wait(unsigned thread, unsigned newest, Where where) {
     }
     for (int i = 0; i < acc.n / 2; ++i) {
       if (std::bit_cast<std::uint32_t>(registers[i]) != kRunning)
-        refuse_asynchronous("wgmma_registers", "an accumulator was written before wgmma_wait", where);
+        stop_with("wgmma_registers", "an accumulator was written before wgmma_wait", where);
       registers[i] = acc.c[static_cast<std::size_t>(row_of(lane, i) * acc.n + column_of(lane, i))];
     }
     acc.of_lane[lane] = nullptr;
@@ -316,13 +321,13 @@ void Wgmma::clear() {
 void wgmma(const WgmmaCall& call, Where where) {
   if (--hot.ticks < 0) tick(where);
   use_asynchronous(where);
-  machine.wgmma.issue(call, where);
+  wgmma_products.issue(call, where);
 }
-void wgmma_begin() { machine.wgmma.begin(machine.current->id); }
-void wgmma_commit() { machine.wgmma.commit(machine.current->id); }
+void wgmma_begin() { wgmma_products.begin(running_thread->id); }
+void wgmma_commit() { wgmma_products.commit(running_thread->id); }
 void wgmma_wait(unsigned newest, Where where) {
   if (--hot.ticks < 0) tick(where);
-  machine.wgmma.wait(machine.current->id, newest, where);
+  wgmma_products.wait(running_thread->id, newest, where);
 }
 
 }  // namespace simt::detail

@@ -96,4 +96,6 @@ class Wgmma {
   std::uint32_t words_ = 0;                                 // numbers of accumulators, of PTX
 };
 
+extern Wgmma wgmma_products;
+
 }  // namespace simt::detail

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "block.hpp"
 #include "mma.hpp"
+#include "options.hpp"
 
 namespace simt::detail {
 
@@ -77,7 +77,7 @@ void multiply_all(const std::uint32_t* a, const std::uint32_t* b, float* c, int 
       }
       std::memcpy(tile.a, a + i * 16 * 8, sizeof tile.a);
       for (int r = 0; r < 16; ++r) std::memcpy(tile.c[r], out + r * n, 32);
-      multiply<Half, 16>(tile, machine.options.mma);
+      multiply<Half, 16>(tile, options.mma);
       for (int r = 0; r < 16; ++r) std::memcpy(out + r * n, tile.c[r], 32);
     }
   }

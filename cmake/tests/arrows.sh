@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks who includes whom.  Prints FILE:LINE of each include that its room, or its folder of validate/, must not have, and each
-# cycle of includes within validate/, where a header and its source count as one.
+# Checks who includes whom.  Prints FILE:LINE of each include that its room, its folder of validate/ or its part of simt/ must not
+# have, and each cycle of includes within validate/, where a header and its source count as one.
 #   arrows.sh SOURCE           checks the tree
 #   arrows.sh --self-test      checks that each kind of violation is found, and nothing else
 set -uo pipefail
@@ -15,7 +15,14 @@ arrows() {
       count = split("base values cases problem ops worker records files tasks judge console backends bench report probe model command", name, " ")
       for (i = 1; i <= count; ++i) place[name[i]] = i
       command = place["backends"]
+      # Each part of the simulated machine may include itself and those before it; a comma joins the files of one part.
+      count = split("where machine half special fiber space hooks options grid threads arena memory describe trouble findings ticks" \
+        " sectors dependent guards watch,watch_inline,watch_async async asynchronous scheduler,rendezvous mbarrier register_pool" \
+        " tensor_copy mma,mma_avx2 wgmma,wgmma_operands device,device_mma,device_hopper access report host launch canary observe", name, " ")
+      for (i = 1; i <= count; ++i)
+        for (j = split(name[i], file, ","); j > 0; --j) layer[file[j]] = i
     }
+    function stem(path) { sub(/\.[a-z]*$/, "", path); return path }
     function wrong(rule) { printf "%s:%d: %s: %s\n", FILENAME, FNR, rule, $0; bad = 1 }
     /^[ \t]*#[ \t]*include/ {
       if (!match($0, /["<][^">]*[">]/)) { wrong("an include by macro"); next }
@@ -41,6 +48,12 @@ arrows() {
           wrong("a kernel may include ops, cuda/core and its own room, and no library")
       } else if (room == "simt") {
         if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
+        else if (own && folder ~ /\./) {
+          mine = stem(folder); other = stem(what)
+          if (!(mine in layer && other in layer)) wrong("a file without a place in the order of simt")
+          # The device layer declares what any source may define.
+          else if (layer[other] > layer[mine] && !(other ~ /^device/ && folder ~ /\.cpp$/)) wrong("simt/" mine " comes before simt/" other)
+        }
       } else if (room == "examples" && folder == "plugin" && what ~ /^cuda_(fp16|runtime)\.h$/ && angled) {
       } else if (room == "examples" && FILENAME ~ /\.(cu|hpp)$/) {
         if (folder == "op" && what ~ /^[a-z_]+\.hpp$/) ;  # its own contract
@@ -93,7 +106,12 @@ plant cuda/core/plain.cuh '!<cub/device/device_reduce.cuh>' '!"device_hopper.hpp
 plant cuda/core/hopper.cuh '"device_hopper.hpp"' '!"device.hpp"'
 plant cuda/a/k.cu '"cuda/core/kernel.cuh"' '"cuda/a/row.cuh"' '"ops/a.hpp"' '!"cuda/b/row.cuh"' '!"reference/core/load.hpp"' '!"device.hpp"' '!<fmt/format.h>'
 plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/cases/case.hpp>' '!"../k.cu"'
-plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/cases/case.hpp"'
+plant simt/scheduler.cpp '"scheduler.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/cases/case.hpp"' '!"mbarrier.hpp"' '"threads.hpp"' '"device_hopper.hpp"'
+plant simt/rendezvous.cpp '"scheduler.hpp"' '"watch_inline.hpp"' '!"report.hpp"'
+plant simt/threads.hpp '"hooks.hpp"' '!"findings.hpp"' '!"device.hpp"'
+plant simt/new.cpp '!"threads.hpp"'
+plant simt/options.hpp '"machine.hpp"' '!"new.hpp"'
+plant simt/ptx/a.cpp '"launch.hpp"' '"memory.hpp"'
 plant validate/cases/case.cpp '"validate/cases/case.hpp"' '"ops/core/x.hpp"' '<nlohmann/json.hpp>' '!"reference/core/load.hpp"' '!"cuda/core/kernel.cuh"' '!"validate/command/commands.hpp"' '!"device.hpp"'
 plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>' '"validate/problem/op.hpp"' '!"validate/judge/judge.hpp"'
 plant validate/worker/a.cpp '"validate/problem/op.hpp"' '"validate/worker/b.hpp"' '!"validate/records/record.hpp"' '!"validate/tests/a.hpp"'
@@ -101,8 +119,8 @@ plant include/assay.h '<stddef.h>' '!"ops/core/x.hpp"' '!<fmt/format.h>'
 plant examples/plugin/a.cu '<cuda_fp16.h>' '!<mma.h>' '!"cuda_runtime.h"'
 plant examples/plugin/a.c '"assay.h"' '<math.h>' '!"validate/base/error.hpp"' '!"include/assay.h"'
 plant examples/op/a.hpp '"ops/core/contract.hpp"' '<cmath>' '!"reference/core/load.hpp"'
-plant examples/op/a/naive.cu '"a.hpp"' '"cuda/core/kernel.cuh"' '!"simt/block.hpp"'
-plant examples/cmake/a.cu '"cuda/core/kernel.cuh"' '"ops/a.hpp"' '<cmath>' '!"cuda/a/row.cuh"' '!"simt/block.hpp"'
+plant examples/op/a/naive.cu '"a.hpp"' '"cuda/core/kernel.cuh"' '!"simt/scheduler.hpp"'
+plant examples/cmake/a.cu '"cuda/core/kernel.cuh"' '"ops/a.hpp"' '<cmath>' '!"cuda/a/row.cuh"' '!"simt/scheduler.hpp"'
 plant validate/worker/b.cpp '"include/assay.h"'
 plant validate/new/a.cpp '!"validate/base/error.hpp"'
 plant validate/backends/a.cpp '"simt/machine.hpp"' '!"validate/bench/bench.hpp"'

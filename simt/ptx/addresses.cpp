@@ -2,7 +2,8 @@
 // The addresses of accesses: their spaces, and cvta.
 #include <string>
 
-#include "asynchronous.hpp"
+#include "arena.hpp"
+#include "findings.hpp"
 #include "memory.hpp"
 
 namespace simt::ptx {
@@ -12,29 +13,29 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-u64 arena_start() { return reinterpret_cast<std::uintptr_t>(detail::machine.shared); }
+u64 arena_start() { return detail::arena_begin(); }
 Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
 
 }  // namespace
 
 std::byte* own(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes, bool write, Where where) {
   if (offset > w.program->local_bytes || w.program->local_bytes - offset < bytes)
-    detail::refuse_asynchronous("out_of_bounds",
-                                std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
-                                    std::to_string(offset) + " of a thread's " + std::to_string(w.program->local_bytes) +
-                                    " bytes of local memory",
-                                where);
+    detail::stop_with("out_of_bounds",
+                      std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
+                          std::to_string(offset) + " of a thread's " + std::to_string(w.program->local_bytes) +
+                          " bytes of local memory",
+                      where);
   if (offset % bytes != 0)
-    detail::refuse_asynchronous(
-        "misaligned", "an access of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of local memory",
-        where);
+    detail::stop_with("misaligned",
+                      "an access of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of local memory",
+                      where);
   return w.local + lane * w.program->local_bytes + offset;
 }
 
 void addresses(const Warp& w, const Op& o, std::uint64_t (&at)[kLanes]) {
   const auto offset = static_cast<u64>(o.value);
   const bool shared = space_of(o) == Space::shared;
-  const u64 arena = shared ? reinterpret_cast<std::uintptr_t>(detail::machine.shared) : 0;
+  const u64 arena = shared ? detail::arena_begin() : 0;
   if (o.a == kNone) {
     for (unsigned i = 0; i < kLanes; ++i) at[i] = arena + offset;
   } else if (o.how & kWideAddress) {

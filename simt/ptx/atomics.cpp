@@ -4,10 +4,10 @@
 #include <bit>
 #include <string>
 
-#include "asynchronous.hpp"
 #include "device_mma.hpp"
 #include "memory.hpp"
 #include "numbers.hpp"
+#include "watch.hpp"
 
 namespace simt::ptx {
 
@@ -39,9 +39,8 @@ void atomic(Warp& w, const Op& o) {
     const T next = F(old, from_lane<T>(b[lane]), from_lane<T>(c[lane]), shared);
     std::memcpy(p, &next, sizeof(T));
     if ((o.n & kGives) != 0) w.at<Store<T>>(o.d)[lane] = to_lane<T>(old);
-    if (o.n > kGives && std::has_single_bit(w.mask) && !shared && detail::machine.options.watch &&
-        detail::machine.options.replicated)
-      detail::machine.watch.meet_blocks(at[lane], o.n >> 1);
+    if (o.n > kGives && std::has_single_bit(w.mask) && !shared && detail::options.watch && detail::options.replicated)
+      detail::watch.meet_blocks(at[lane], o.n >> 1);
   });
 }
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "asynchronous.hpp"
 #include "device_hopper.hpp"
 #include "memory.hpp"
+#include "tensor_copy.hpp"
+#include "watch.hpp"
 
 namespace simt::ptx {
 
@@ -14,12 +15,11 @@ namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using detail::machine;
 
 // The barrier at an address, for the running thread.  Its initialisation has to be ordered before each use.
 detail::Barrier& barrier_at(u64 address, const char* what, Where where) {
-  detail::Barrier& b = machine.barriers.find(reinterpret_cast<const void*>(address), what, where);
-  if (machine.options.watch) machine.watch.access(address, 8, detail::Access::read, where);
+  detail::Barrier& b = detail::memory_barriers.find(reinterpret_cast<const void*>(address), what, where);
+  if (detail::options.watch) detail::watch.access(address, 8, detail::Access::read, where);
   return b;
 }
 
@@ -30,7 +30,8 @@ void initialise(Warp& w, const Op& o) {
   const auto* count = w.at<u32>(w.program->lists[o.list]);
   w.each_lane([&](unsigned lane) {
     become(w, lane);
-    machine.barriers.make(reinterpret_cast<void*>(at[lane]), static_cast<int>(std::min(count[lane], 0x7fffffffu)), o.where);
+    detail::memory_barriers.make(reinterpret_cast<void*>(at[lane]), static_cast<int>(std::min(count[lane], 0x7fffffffu)),
+                                 o.where);
   });
 }
 void invalidate(Warp& w, const Op& o) {
@@ -38,9 +39,9 @@ void invalidate(Warp& w, const Op& o) {
   addresses(w, o, at);
   w.each_lane([&](unsigned lane) {
     become(w, lane);
-    detail::Barrier& b = machine.barriers.find(reinterpret_cast<const void*>(at[lane]), "mbarrier.inval", o.where);
-    if (machine.options.watch) machine.watch.access(at[lane], 8, detail::Access::write, o.where);
-    machine.barriers.end(b, o.where);
+    detail::Barrier& b = detail::memory_barriers.find(reinterpret_cast<const void*>(at[lane]), "mbarrier.inval", o.where);
+    if (detail::options.watch) detail::watch.access(at[lane], 8, detail::Access::write, o.where);
+    detail::memory_barriers.end(b, o.where);
   });
 }
 void arrive(Warp& w, const Op& o) {
@@ -52,7 +53,7 @@ void arrive(Warp& w, const Op& o) {
     detail::Barrier& b = barrier_at(at[lane], "mbarrier.arrive", o.where);
     if (o.n) w.at<u64>(o.d)[lane] = b.phase;
     const u32 arrivals = more[0] != kNone ? w.at<u32>(more[0])[lane] : 1, bytes = more[1] != kNone ? w.at<u32>(more[1])[lane] : 0;
-    machine.barriers.arrive(b, bytes, o.where, arrivals);
+    detail::memory_barriers.arrive(b, bytes, o.where, arrivals);
   });
 }
 void expect(Warp& w, const Op& o) {
@@ -61,7 +62,7 @@ void expect(Warp& w, const Op& o) {
   const auto* bytes = w.at<u32>(w.program->lists[o.list + 1]);
   w.each_lane([&](unsigned lane) {
     become(w, lane);
-    machine.barriers.expect(barrier_at(at[lane], "mbarrier.expect_tx", o.where), bytes[lane], o.where);
+    detail::memory_barriers.expect(barrier_at(at[lane], "mbarrier.expect_tx", o.where), bytes[lane], o.where);
   });
 }
 
@@ -115,8 +116,9 @@ std::uint32_t lanes_over(Warp& w, const Op& o, std::uint32_t lanes, bool comes) 
   for (u32 left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     become(w, lane);
-    if (comes) machine.boxes.land_at(machine.barriers.index(barrier_at(at[lane], "mbarrier wait", o.where)));
-    over |= u32{is_over(w, o, lane, machine.barriers.find(reinterpret_cast<void*>(at[lane]), "mbarrier wait", o.where))} << lane;
+    if (comes) detail::tensor_boxes.land_at(detail::memory_barriers.index(barrier_at(at[lane], "mbarrier wait", o.where)));
+    over |= u32{is_over(w, o, lane, detail::memory_barriers.find(reinterpret_cast<void*>(at[lane]), "mbarrier wait", o.where))}
+            << lane;
   }
   return over;
 }
@@ -128,7 +130,8 @@ void end_wait(Warp& w, const Op& o, std::uint32_t lanes, std::uint32_t over) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     become(w, lane);
     const bool done = over >> lane & 1;
-    if (done) machine.barriers.pass(machine.barriers.find(reinterpret_cast<void*>(at[lane]), "mbarrier wait", o.where));
+    if (done)
+      detail::memory_barriers.pass(detail::memory_barriers.find(reinterpret_cast<void*>(at[lane]), "mbarrier wait", o.where));
     w.at<u32>(o.d)[lane] = done ? ~0u : 0u;
   }
 }
@@ -136,7 +139,7 @@ void end_wait(Warp& w, const Op& o, std::uint32_t lanes, std::uint32_t over) {
 detail::Barrier& barrier_of(const Warp& w, const Op& o, unsigned lane) {
   u64 at[kLanes];
   addresses(w, o, at);
-  return machine.barriers.find(reinterpret_cast<const void*>(at[lane]), "mbarrier wait", o.where);
+  return detail::memory_barriers.find(reinterpret_cast<const void*>(at[lane]), "mbarrier wait", o.where);
 }
 
 void decode_mbarrier(Decoder& d) {

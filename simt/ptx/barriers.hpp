@@ -2,6 +2,7 @@
 // Waits at barriers in shared memory, as block_run.cpp makes them.
 #pragma once
 
+#include "mbarrier.hpp"
 #include "warp.hpp"
 
 namespace simt::ptx {

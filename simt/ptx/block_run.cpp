@@ -3,12 +3,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+
+#include "asynchronous.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
 #include "tensor_maps.hpp"
+#include "ticks.hpp"
 
 namespace simt::ptx {
 
-using detail::machine;
 using detail::Meet;
+using detail::options;
+using detail::running_block;
+using detail::running_launch;
+using detail::running_thread;
 using What = detail::Trouble::What;
 
 namespace {
@@ -23,33 +32,15 @@ std::uint32_t lane_bits(unsigned n) { return n >= kLanes ? 0xffffffffu : (1u << 
 
 void BlockRun::prepare(const Program& program, const std::byte* parameters) {
   program_ = &program;
-  const device::dim3& b = machine.grid->block;
-  const device::dim3& g = machine.grid->grid;
+  const device::dim3& b = running_launch.grid->block;
   const unsigned threads = b.x * b.y * b.z, warps = (threads + kLanes - 1) / kLanes;
   const std::size_t of_warp = (program.register_bytes + 63) / 64 * 8, of_constants = program.constants.size() / 2 + 8;
   memory_.assign(of_warp * warps + of_constants + 8, 0);
   local_.assign(program.local_bytes * warps * kLanes, std::byte{0xff});
   auto* start = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory_.data()) + 63) / 64 * 64);
   constants_ = start + of_warp * 8 * warps;
-  std::memcpy(constants_, program.constants.data(), program.constants.size() * 4);
-  const auto fill = [&](LaunchConstant which, std::uint32_t value) {
-    std::fill_n(reinterpret_cast<std::uint32_t*>(constants_ + which * kVectorBytes), kLanes, value);
-  };
-  fill(kNTidX, b.x);
-  fill(kNTidY, b.y);
-  fill(kNTidZ, b.z);
-  fill(kNCtaIdX, g.x);
-  fill(kNCtaIdY, g.y);
-  fill(kNCtaIdZ, g.z);
-  fill(kNWarpId, warps);
-  fill(kDynamicShared, static_cast<std::uint32_t>(machine.grid->shared_bytes - program.dynamic_at));
-  for (unsigned i = 0; i < kLanes; ++i) {
-    auto* const lane = reinterpret_cast<std::uint32_t*>(constants_) + i;
-    const std::uint32_t bit = 1u << i, masks[] = {bit, bit - 1, bit | (bit - 1), ~(bit | (bit - 1)), ~(bit - 1)};
-    lane[kLaneId * kLanes] = i;
-    for (unsigned k = 0; k < 5; ++k) lane[(kLaneMasks + k) * kLanes] = masks[k];
-  }
   warps_.resize(warps);
+  set_constants_of_launch();
   turns_ = 0;
   forget_maps(true);
   for (unsigned k = 0; k < warps; ++k) {
@@ -62,33 +53,38 @@ void BlockRun::prepare(const Program& program, const std::byte* parameters) {
   }
 }
 
+void BlockRun::set_constant(LaunchConstant which, std::uint32_t value) {
+  std::fill_n(reinterpret_cast<std::uint32_t*>(constants_ + which * kVectorBytes), kLanes, value);
+}
+
+void BlockRun::set_constants_of_launch() {
+  const detail::Grid& grid = *running_launch.grid;
+  std::memcpy(constants_, program_->constants.data(), program_->constants.size() * 4);
+  set_constant(kNTidX, grid.block.x);
+  set_constant(kNTidY, grid.block.y);
+  set_constant(kNTidZ, grid.block.z);
+  set_constant(kNCtaIdX, grid.grid.x);
+  set_constant(kNCtaIdY, grid.grid.y);
+  set_constant(kNCtaIdZ, grid.grid.z);
+  set_constant(kNWarpId, static_cast<std::uint32_t>(warps_.size()));
+  set_constant(kDynamicShared, static_cast<std::uint32_t>(grid.shared_bytes - program_->dynamic_at));
+  for (unsigned i = 0; i < kLanes; ++i) {
+    auto* const lane = reinterpret_cast<std::uint32_t*>(constants_) + i;
+    const std::uint32_t bit = 1u << i, masks[] = {bit, bit - 1, bit | (bit - 1), ~(bit | (bit - 1)), ~(bit - 1)};
+    lane[kLaneId * kLanes] = i;
+    for (unsigned k = 0; k < 5; ++k) lane[(kLaneMasks + k) * kLanes] = masks[k];
+  }
+}
+
 void BlockRun::start_block() {
-  const auto fill = [&](LaunchConstant which, std::uint32_t value) {
-    std::fill_n(reinterpret_cast<std::uint32_t*>(constants_ + which * kVectorBytes), kLanes, value);
-  };
-  fill(kCtaIdX, device::blockIdx.x);
-  fill(kCtaIdY, device::blockIdx.y);
-  fill(kCtaIdZ, device::blockIdx.z);
+  set_constant(kCtaIdX, device::blockIdx.x);
+  set_constant(kCtaIdY, device::blockIdx.y);
+  set_constant(kCtaIdZ, device::blockIdx.z);
   std::fill(local_.begin(), local_.end(), std::byte{0xff});
   meetings_.clear();
   free_.clear();
   for (Barrier& b : barriers_) b = {};
-  for (unsigned k = 0; k < warps_.size(); ++k) {
-    WarpRun& s = warps_[k];
-    s.exists = lane_bits(machine.threads - k * kLanes);
-    s.warp.thread = machine.thread + k * kLanes;
-    s.warp.alive = s.exists;
-    s.warp.mask = 0;
-    s.warp.full = false;
-    for (unsigned i = 0; i < kLanes && k * kLanes + i < machine.threads; ++i) {
-      const device::uint3& at = s.warp.thread[i].index;
-      s.warp.at<std::uint32_t>(kTidX)[i] = at.x;
-      s.warp.at<std::uint32_t>(kTidY)[i] = at.y;
-      s.warp.at<std::uint32_t>(kTidZ)[i] = at.z;
-      s.warp.at<std::uint32_t>(kWarpId)[i] = k;
-    }
-    s.parts.assign(1, Part{0, s.exists, nullptr, Wait::none, 0, 0});
-  }
+  for (unsigned k = 0; k < warps_.size(); ++k) start_warp(k);
   events_ = 0;
   given_up_ = 0;
   doubted_.clear();
@@ -96,25 +92,44 @@ void BlockRun::start_block() {
   if (program_->asynchronous) detail::use_asynchronous(program_->ops[0].where);
 }
 
+void BlockRun::start_warp(unsigned number) {
+  WarpRun& s = warps_[number];
+  const unsigned first = number * kLanes;
+  s.exists = lane_bits(running_block.threads - first);
+  s.warp.thread = running_block.thread + first;
+  s.warp.alive = s.exists;
+  s.warp.mask = 0;
+  s.warp.full = false;
+  for (unsigned i = 0; i < kLanes && first + i < running_block.threads; ++i) {
+    const device::uint3& at = s.warp.thread[i].index;
+    s.warp.at<std::uint32_t>(kTidX)[i] = at.x;
+    s.warp.at<std::uint32_t>(kTidY)[i] = at.y;
+    s.warp.at<std::uint32_t>(kTidZ)[i] = at.z;
+    s.warp.at<std::uint32_t>(kWarpId)[i] = number;
+  }
+  s.parts.assign(1, Part{0, s.exists, nullptr, Wait::none, 0, 0});
+}
+
 void BlockRun::run() {
   start_block();
   std::vector<unsigned> order(warps_.size());
   for (unsigned k = 0; k < order.size(); ++k)
-    order[k] = machine.options.order == ThreadOrder::reverse ? static_cast<unsigned>(order.size()) - 1 - k : k;
+    order[k] = options.order == ThreadOrder::reverse ? static_cast<unsigned>(order.size()) - 1 - k : k;
   for (bool any = true; any;) {
     bool ran = false;
     any = false;
-    if (machine.options.order == ThreadOrder::shuffle)
-      for (unsigned k = static_cast<unsigned>(order.size()); k > 1; --k) std::swap(order[k - 1], order[machine.random.below(k)]);
+    if (options.order == ThreadOrder::shuffle)
+      for (unsigned k = static_cast<unsigned>(order.size()); k > 1; --k)
+        std::swap(order[k - 1], order[detail::random_numbers.below(k)]);
     for (const unsigned k : order) {
       if (warps_[k].parts.empty()) continue;
       any = true;
       ran = turn(warps_[k]) || ran;
     }
-    if (any && !ran && !machine.boxes.land_one() && !time_out()) stuck();
+    if (any && !ran && !detail::land_one_copy() && !time_out()) stuck();
   }
-  machine.current = machine.thread;  // the machine ends the block as if this thread were the last one
-  machine.exited = machine.threads - 1;
+  running_thread = running_block.thread;  // the machine ends the block as if this thread were the last one
+  running_block.exited = running_block.threads - 1;
 }
 
 // Lets each part of a warp that can go on have its turn.  Returns whether any had one.
@@ -133,8 +148,8 @@ bool BlockRun::turn(WarpRun& s) {
     ran = ran || now;
     // Note: parts that are left could all go on, and spin until another warp has had its turn.
     if (!now || std::any_of(s.parts.begin(), s.parts.end(), [](const Part& p) { return p.wait == Wait::none; })) {
-      if (++turns_ > kMostTurns || (machine.deadline != 0 && (turns_ & 63) == 0 && detail::now_s() > machine.deadline)) {
-        machine.current = s.warp.thread;
+      if (++turns_ > kMostTurns || ((turns_ & 63) == 0 && detail::past_deadline())) {
+        running_thread = s.warp.thread;
         detail::stop({.what = What::time_limit, .where = s.parts.empty() ? Where{} : program_->ops[s.parts[0].at].where});
       }
       return ran;
@@ -197,10 +212,8 @@ bool BlockRun::control(WarpRun& s, Part& p, const Op& o) {
     case Flow::phase: return wait_for_phase(s, p, o, lanes);
     case Flow::exit: return leave(s, p, lanes);
     case Flow::trap:
-      machine.current = s.warp.thread + std::countr_zero(lanes);
-      machine.reported_kind = "trap";
-      machine.reported = "the kernel executes `trap`";
-      detail::stop({.what = What::reported, .where = o.where});
+      running_thread = s.warp.thread + std::countr_zero(lanes);
+      detail::stop_with("trap", "the kernel executes `trap`", o.where);
     case Flow::warpgroup:
     case Flow::registers:
     case Flow::together: return execute_together(s, p, o, lanes);
@@ -257,7 +270,7 @@ void BlockRun::branch(WarpRun& s, Part& p, const Op& o, std::uint32_t taken) {
   other.lanes = taken;
   p.lanes &= ~taken;
   ++p.at;
-  if (machine.options.order != ThreadOrder::forward) std::swap(p, other);
+  if (options.order != ThreadOrder::forward) std::swap(p, other);
   s.parts.push_back(other);
 }
 
@@ -277,8 +290,8 @@ void BlockRun::part_company(WarpRun& s) {
 // Ends threads.  Those that wait for them at a meeting wait for the others alone.
 bool BlockRun::leave(WarpRun& s, Part& p, std::uint32_t lanes) {
   s.warp.alive &= ~lanes;
-  machine.warp[&s - warps_.data()].exited |= lanes;
-  machine.exited += static_cast<unsigned>(std::popcount(lanes));
+  running_block.warp[&s - warps_.data()].exited |= lanes;
+  running_block.exited += static_cast<unsigned>(std::popcount(lanes));
   p.lanes &= ~lanes;
   for (Meeting* m = p.meeting; m != nullptr;) {
     Meeting* const outer = m->outer;

@@ -7,7 +7,9 @@
 #include <deque>
 #include <vector>
 
+#include "scheduler.hpp"
 #include "warp.hpp"
+#include "watch.hpp"
 
 namespace simt::ptx {
 
@@ -47,11 +49,14 @@ class BlockRun {
  private:
   struct Barrier {
     unsigned expected = 0, arrived = 0;  // threads, in whole warps
-    bool late = false;                   // one that came by bar.arrive is not early (block.hpp)
+    bool late = false;                   // one that came by bar.arrive is not early (threads.hpp)
     detail::Watch::Clocks clocks{};      // of those that came by bar.arrive
   };
 
+  void set_constant(LaunchConstant which, std::uint32_t value);  // in all lanes
+  void set_constants_of_launch();
   void start_block();
+  void start_warp(unsigned number);
   bool turn(WarpRun& s);
   void go(WarpRun& s, std::size_t part);
   bool control(WarpRun& s, Part& p, const Op& o);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "asynchronous.hpp"
 #include "device_hopper.hpp"
+#include "findings.hpp"
+#include "tensor_copy.hpp"
 #include "tensor_maps.hpp"
 
 namespace simt::ptx {
@@ -14,7 +15,6 @@ namespace {
 using u32 = std::uint32_t;
 using s32 = std::int32_t;
 using u64 = std::uint64_t;
-using detail::machine;
 
 // a: the address in shared memory; n: coordinates; the list: the map's address (3), coordinates, and of a load its barrier (3).
 template <bool Loads, bool Adds>
@@ -30,9 +30,9 @@ void copy_tensor(Warp& w, const Op& o) {
     auto* const shared = reinterpret_cast<void*>(at[lane]);
     if constexpr (Loads) {
       auto* const barrier = reinterpret_cast<void*>(further_address(w, more + 3 + o.n, lane));
-      machine.boxes.copy(shared, map, coordinates, o.n, barrier, o.where);
+      detail::tensor_boxes.copy(shared, map, coordinates, o.n, barrier, o.where);
     } else {
-      machine.boxes.store(map, shared, coordinates, o.n, Adds, o.where);
+      detail::tensor_boxes.store(map, shared, coordinates, o.n, Adds, o.where);
     }
   });
 }
@@ -48,28 +48,28 @@ void copy_row(Warp& w, const Op& o) {
     const u64 global = further_address(w, more, lane);
     const u32 bytes = w.at<u32>(more[3])[lane];
     if (bytes % 16 != 0 || bytes >= 1u << 20 || global % 16 != 0)
-      detail::refuse_asynchronous("bad_box",
-                                  "a bulk copy of " + std::to_string(bytes) +
-                                      " bytes; they and both addresses are multiples of 16, and there are fewer than 2^20",
-                                  o.where);
+      detail::stop_with("bad_box",
+                        "a bulk copy of " + std::to_string(bytes) +
+                            " bytes; they and both addresses are multiples of 16, and there are fewer than 2^20",
+                        o.where);
     if (bytes == 0) return;
     const device::TensorMap map = detail::map_of_bytes(reinterpret_cast<const void*>(global), bytes);
     const int start[] = {0, 0};
     auto* const shared = reinterpret_cast<void*>(at[lane]);
     if constexpr (Loads) {
       auto* const barrier = reinterpret_cast<void*>(further_address(w, more + 4, lane));
-      machine.boxes.copy(shared, map, start, 2, barrier, o.where, true);
+      detail::tensor_boxes.copy(shared, map, start, 2, barrier, o.where, true);
     } else {
-      machine.boxes.store(map, shared, start, 2, Adds, o.where, true);
+      detail::tensor_boxes.store(map, shared, start, 2, Adds, o.where, true);
     }
   });
 }
 
 void commit_stores(Warp& w, const Op&) {
-  w.each_lane([&](unsigned lane) { machine.boxes.commit(w.thread[lane].id); });
+  w.each_lane([&](unsigned lane) { detail::tensor_boxes.commit(w.thread[lane].id); });
 }
 void wait_for_stores(Warp& w, const Op& o) {
-  w.each_lane([&](unsigned lane) { machine.boxes.wait(w.thread[lane].id, static_cast<unsigned>(o.value)); });
+  w.each_lane([&](unsigned lane) { detail::tensor_boxes.wait(w.thread[lane].id, static_cast<unsigned>(o.value)); });
 }
 
 unsigned take_rank(Decoder& d) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
+#include <utility>
 
 #include "decode.hpp"
 #include "numbers.hpp"

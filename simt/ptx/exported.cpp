@@ -7,7 +7,7 @@
 #include <string>
 
 #include "assay_ptx.h"
-#include "block.hpp"
+#include "findings.hpp"
 #include "machine.hpp"
 #include "ptx.hpp"
 
@@ -132,7 +132,7 @@ ASSAY_EXPORT int32_t assay_ptx_launch(const AssayPtxEntry* entry, const AssayPtx
     } catch (const Fault& fault) {
       last = fault.finding();
     }
-    *finding = told(detail::machine.trouble.where);
+    *finding = told(detail::findings.trouble.where);
     return 1;
   });
 }
@@ -140,7 +140,7 @@ ASSAY_EXPORT int32_t assay_ptx_launch(const AssayPtxEntry* entry, const AssayPtx
 ASSAY_EXPORT int32_t assay_ptx_suspected(AssayPtxFinding* finding) {
   if (suspected() == nullptr) return 0;
   last = *suspected();
-  *finding = told(detail::machine.suspicion.where);
+  *finding = told(detail::findings.suspicion.where);
   return 1;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "decode.hpp"
+#include "findings.hpp"
 
 namespace simt::ptx {
 
@@ -53,7 +54,7 @@ void shuffle(Warp& w, const Op& o) {
     bool in = false;
     const unsigned from = source_of(static_cast<Way>(o.how), i, b[i], c[i], in);
     if ((w.mask & members[i]) >> from == 0 || ((w.mask & members[i]) >> from & 1) == 0) {
-      detail::machine.current = w.thread + i;
+      detail::running_thread = w.thread + i;
       detail::stop({.what = detail::Trouble::What::source_inactive,
                     .where = o.where,
                     .mask = members[i],

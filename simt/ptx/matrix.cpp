@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // ldmatrix, stmatrix and mma: the operands of 32 lanes are gathered and given to the machine's own tensor cores.
-#include "asynchronous.hpp"
 #include "device_hopper.hpp"
 #include "device_mma.hpp"
 #include "memory.hpp"
@@ -28,7 +27,7 @@ void load_matrix(Warp& w, const Op& o) {
   u32 words[kLanes][4];
   for (unsigned i = 0; i < kLanes; ++i) {
     become(w, i);
-    detail::machine.current->where = o.where;
+    detail::running_thread->where = o.where;
     if (i < 8 * N) detail::check_matrix_row(reinterpret_cast<const void*>(at[i]), o.where);
     lanes[i] = {{}, words[i], reinterpret_cast<const void*>(at[i])};
   }

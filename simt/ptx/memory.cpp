@@ -5,7 +5,12 @@
 
 #include <string>
 
-#include "asynchronous.hpp"
+#include "arena.hpp"
+#include "async.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
+#include "ticks.hpp"
+#include "watch.hpp"
 
 namespace simt::ptx {
 
@@ -40,8 +45,8 @@ void mark(std::uintptr_t map, u64 address) {
 
 // Whether each access to a slot is watched, and nothing else wants to see it.
 bool only_watched(u64 slot) {
-  const detail::Machine& m = detail::machine;
-  return m.options.watch && !m.options.count_sectors && (slot != m.shared_slot || (!m.asynchronous && !m.copies.in_flight()));
+  return detail::options.watch && !detail::options.count_sectors &&
+         (slot != detail::shared_memory.slot || (!detail::running_block.asynchronous && !detail::async_copies.in_flight()));
 }
 
 // Checks and counts the accesses of a warp at once, if they lie in one allocation and are right, and nobody needs to see each.
@@ -68,10 +73,10 @@ Reach together(const Warp& w, u64 (&at)[kLanes], Where where) {
   if (beyond != 0 || ((first | differ) & (Bytes - 1)) != 0) return Reach::unchecked;
   (is_write(Kind) ? s.written_bytes : s.read_bytes) += u64{Bytes} * count;
   if (watched) {
-    detail::machine.watch.read_by_lanes(w.thread->id, lanes, at, Bytes, where);
+    detail::watch.read_by_lanes(w.thread->id, lanes, at, Bytes, where);
     become(w, static_cast<unsigned>(std::countr_zero(lanes)));
-    detail::machine.slow_ticks += static_cast<int>(count);
-    if (detail::machine.slow_ticks >= detail::kTicks) detail::tick(where);
+    detail::time_limit.slow_ticks += static_cast<int>(count);
+    if (detail::time_limit.slow_ticks >= detail::kTicks) detail::tick(where);
   } else {
     detail::hot.ticks -= count;
   }
@@ -107,9 +112,9 @@ void put_all(const Warp& w, Place p, bool wide, const E* v, unsigned apart) {
 // The bytes of the kernel's parameters there, for the running thread.
 const std::byte* parameter_at(const Warp& w, u64 at, unsigned bytes, Where where) {
   if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < bytes)
-    detail::refuse_asynchronous(
-        "out_of_bounds",
-        "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes), where);
+    detail::stop_with("out_of_bounds",
+                      "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes),
+                      where);
   return w.parameters + at;
 }
 
@@ -122,7 +127,7 @@ void load(Warp& w, const Op& o) {
   const Space space = space_of(o);
   const bool wide = o.how & kWideRegister;
   // Note: in a dependent launch each read is checked by itself, for it may be an early one.
-  const bool apart = space == Space::local || detail::machine.grid->dependent;
+  const bool apart = space == Space::local || detail::running_launch.grid->dependent;
   const Reach reach = apart ? Reach::unchecked : together<kBytes, Access::read>(w, at, o.where);
   if (reach != Reach::unchecked) {
     alignas(32) E values[kLanes][Count];
@@ -187,7 +192,7 @@ void store(Warp& w, const Op& o) {
     if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56)) {
       to = own(w, lane, at[lane] & (kLocalWindow - 1), kBytes, true, o.where);
     } else {
-      if (detail::machine.options.watch) detail::machine.watch.expect(reinterpret_cast<const std::byte*>(values[lane]));
+      if (detail::options.watch) detail::watch.expect(reinterpret_cast<const std::byte*>(values[lane]));
       detail::access<kBytes, Access::write>(to, o.where);
     }
     std::memcpy(to, values[lane], kBytes);

@@ -21,7 +21,7 @@ Space take_space(Decoder& d);
 // Takes the modifiers that change nothing here: caches, scopes, orders.
 void take_hints(Decoder& d);
 
-inline void become(const Warp& w, unsigned lane) { detail::machine.current = w.thread + lane; }
+inline void become(const Warp& w, unsigned lane) { detail::running_thread = w.thread + lane; }
 
 // Bits of Op::how of an access.
 enum AccessBits : std::uint8_t { kSpaceBits = 7, kWideAddress = 8, kWideRegister = 16 };

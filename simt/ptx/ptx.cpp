@@ -4,6 +4,8 @@
 #include <stdexcept>
 
 #include "block_run.hpp"
+#include "findings.hpp"
+#include "grid.hpp"
 #include "machine.hpp"
 #include "place.hpp"
 
@@ -19,8 +21,8 @@ BlockRun& block_run() {
 
 // While it lives, the machine takes a body for a whole block.
 struct WholeBlocks {
-  WholeBlocks() { detail::machine.whole_block = true; }
-  ~WholeBlocks() { detail::machine.whole_block = false; }
+  WholeBlocks() { detail::running_launch.whole_block = true; }
+  ~WholeBlocks() { detail::running_launch.whole_block = false; }
   WholeBlocks(const WholeBlocks&) = delete;
   WholeBlocks& operator=(const WholeBlocks&) = delete;
 };
@@ -62,7 +64,7 @@ void launch(const Program& program, const Shape& shape, const void* stream, std:
                       .dependent = shape.dependent});
   } catch (const Fault& fault) {
     Finding f = fault.finding();
-    const Where& at = detail::machine.trouble.where;
+    const Where& at = detail::findings.trouble.where;
     if (!f.file.empty() && f.file != file && at.column() != 0)
       f.message += ", at line " + std::to_string(at.column()) + " of " + file;
     throw Fault(f);

@@ -6,11 +6,20 @@
 
 #include "barriers.hpp"
 #include "block_run.hpp"
+#include "dependent.hpp"
+#include "findings.hpp"
+#include "guards.hpp"
+#include "register_pool.hpp"
+#include "scheduler.hpp"
+#include "watch.hpp"
+#include "wgmma.hpp"
 
 namespace simt::ptx {
 
-using detail::machine;
 using detail::Meet;
+using detail::options;
+using detail::running_block;
+using detail::running_thread;
 using What = detail::Trouble::What;
 
 namespace {
@@ -32,11 +41,11 @@ std::uint32_t BlockRun::members_of(const WarpRun& s, const Op& o, std::uint32_t 
 void BlockRun::refuse_members(const WarpRun& s, const Op& o, std::uint32_t lanes, std::uint32_t members) const {
   const auto first = [](std::uint32_t bits) { return static_cast<unsigned>(std::countr_zero(bits)); };
   detail::Trouble t{.what = What::lane_exited, .where = o.where, .mask = members, .kind = o.meet};
-  machine.current = s.warp.thread + first(lanes);
+  running_thread = s.warp.thread + first(lanes);
   if ((lanes & ~members) != 0) {
     t.what = What::caller_not_in_mask;
     t.lane = first(lanes & ~members);
-    machine.current = s.warp.thread + t.lane;
+    running_thread = s.warp.thread + t.lane;
   } else if ((members & ~s.exists) != 0) {
     t.what = What::lane_missing;
     t.lane = first(members & ~s.exists);
@@ -68,15 +77,15 @@ bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t 
 }
 
 void BlockRun::run_together(WarpRun& s, const Op& o, std::uint32_t lanes) {
-  if (o.flow == Flow::warpgroup) s.issued = machine.wgmma.issued(s.warp.thread->id / kGroupThreads);
+  if (o.flow == Flow::warpgroup) s.issued = detail::wgmma_products.issued(s.warp.thread->id / kGroupThreads);
   s.warp.execute(lanes);
   o.run(s.warp, o);
 }
 
 // Whether the other warps have done what an instruction needs that this one has executed.
 bool BlockRun::served(const WarpRun& s, const Op& o) const {
-  if (o.flow == Flow::warpgroup) return machine.wgmma.issued(s.warp.thread->id / kGroupThreads) != s.issued;
-  return o.flow != Flow::registers || machine.registers.granted(s.warp.thread->id / kLanes);
+  if (o.flow == Flow::warpgroup) return detail::wgmma_products.issued(s.warp.thread->id / kGroupThreads) != s.issued;
+  return o.flow != Flow::registers || detail::register_pool.granted(s.warp.thread->id / kLanes);
 }
 
 // Whether a warp's first try at a phase fails, as it may on a GPU: the phase is not over, or nobody can know yet that it is,
@@ -84,7 +93,7 @@ bool BlockRun::served(const WarpRun& s, const Op& o) const {
 bool BlockRun::doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over) {
   const detail::Barrier& b = barrier_of(w, o, static_cast<unsigned>(std::countr_zero(lanes)));
   if (over && b.complete.empty()) return false;
-  const std::size_t k = machine.barriers.index(b) * warps_.size() + w.thread->id / kLanes;
+  const std::size_t k = detail::memory_barriers.index(b) * warps_.size() + w.thread->id / kLanes;
   if (doubted_.size() <= k) doubted_.resize(k + 1);
   return std::exchange(doubted_[k], b.phase + 1) != b.phase + 1;
 }
@@ -109,8 +118,8 @@ bool BlockRun::wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t la
 
 // Gives up all waits at mbarriers, as a GPU does after a while.  Returns false if there are none, or if that has been of no use.
 bool BlockRun::time_out() {
-  if (machine.barriers.events() != events_) {
-    events_ = machine.barriers.events();
+  if (detail::memory_barriers.events() != events_) {
+    events_ = detail::memory_barriers.events();
     given_up_ = 0;
   }
   if (++given_up_ > kMostGivenUp) return false;
@@ -131,22 +140,22 @@ bool BlockRun::time_out() {
 // written.
 void BlockRun::check_accumulators(WarpRun& s, const Op& o, std::uint32_t lanes) {
   const unsigned group = s.warp.thread->id / kGroupThreads;
-  if (!machine.wgmma.busy(group)) return;
+  if (!detail::wgmma_products.busy(group)) return;
   const auto op = static_cast<std::uint32_t>(&o - program_->ops.data());
   for (std::size_t k = o.careful; k < program_->careful.size() && program_->careful[k].op == op; ++k) {
     const Careful& c = program_->careful[k];
     const auto* const word = s.warp.at<std::uint32_t>(c.place);
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(left));
-      if (!machine.wgmma.is_running(group, word[lane])) continue;
+      if (!detail::wgmma_products.is_running(group, word[lane])) continue;
       unsigned copies = 0;
       for (Place p = kFirstRegister; c.write && p < program_->register_bytes; p += kVectorBytes)
         copies += s.warp.at<std::uint32_t>(p)[lane] == word[lane];
       if (copies > 1) continue;
-      machine.current = s.warp.thread + lane;
-      detail::refuse_asynchronous(
-          "wgmma_registers",
-          c.write ? "an accumulator of a running wgmma is written" : "an accumulator of a running wgmma is read", o.where);
+      running_thread = s.warp.thread + lane;
+      detail::stop_with("wgmma_registers",
+                        c.write ? "an accumulator of a running wgmma is written" : "an accumulator of a running wgmma is read",
+                        o.where);
     }
   }
 }
@@ -159,9 +168,7 @@ bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lane
     refuse_members(s, as_barrier, lanes, members);
   }
   if (lanes == (members & s.warp.alive)) {
-    machine.guards.synchronised();
-    detail::end_early_of_warp(static_cast<unsigned>(&s - warps_.data()), members);
-    if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
+    detail::warp_synchronised(static_cast<unsigned>(&s - warps_.data()), members);
     ++p.at;
     return true;
   }
@@ -197,7 +204,7 @@ void BlockRun::resolve_together(WarpRun& s) {
       if (with(p)) lanes |= p.lanes;
     const Op& o = program_->ops[first.at];
     if ((first.members & ~s.warp.alive) != 0) {
-      machine.current = s.warp.thread + std::countr_zero(first.lanes);
+      running_thread = s.warp.thread + std::countr_zero(first.lanes);
       const auto gone = static_cast<unsigned>(std::countr_zero(first.members & ~s.warp.alive));
       detail::stop({.what = What::lane_left, .where = o.where, .mask = first.members, .lane = gone, .kind = o.meet});
     }
@@ -232,9 +239,7 @@ void BlockRun::resolve_warp_barriers(WarpRun& s) {
     for (const Part& p : s.parts)
       if (p.wait == Wait::warp_barrier && p.members == members) lanes |= p.lanes;
     if ((lanes & members) != (members & s.warp.alive)) continue;
-    machine.guards.synchronised();
-    detail::end_early_of_warp(static_cast<unsigned>(&s - warps_.data()), members);
-    if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
+    detail::warp_synchronised(static_cast<unsigned>(&s - warps_.data()), members);
     for (Part& p : s.parts)
       if (p.wait == Wait::warp_barrier && p.members == members) {
         p.wait = Wait::none;
@@ -267,7 +272,7 @@ void BlockRun::arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits) 
   const Place of_threads = program_->lists[o.list + 1];
   const unsigned id = value_of(s, program_->lists[o.list], lanes), whole = static_cast<unsigned>(warps_.size()) * kLanes;
   const unsigned expected = of_threads == kNone ? whole : value_of(s, of_threads, lanes);
-  machine.current = s.warp.thread + std::countr_zero(lanes);
+  running_thread = s.warp.thread + std::countr_zero(lanes);
   if (id >= detail::kNamedBarriers || expected == 0 || expected % kLanes != 0)
     detail::stop({.what = What::bad_named_barrier, .where = o.where, .mask = expected, .lane = id});
   Barrier& b = barriers_[id];
@@ -278,7 +283,7 @@ void BlockRun::arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits) 
   for (std::uint32_t left = waits ? 0 : lanes; left != 0; left &= left - 1) {
     const detail::Thread& t = s.warp.thread[std::countr_zero(left)];
     b.late = b.late || !t.early;
-    if (machine.options.watch) machine.watch.release(t.id, b.clocks);
+    if (options.watch) detail::watch.release(t.id, b.clocks);
   }
   if (b.arrived >= b.expected) release(id);
 }
@@ -296,20 +301,20 @@ void BlockRun::release(unsigned barrier) {
         p.wait = Wait::none;
         ++p.at;
       }
-  machine.guards.synchronised();
+  detail::guards.synchronised();
   detail::end_early(
       [&](auto f) {
-        for (const std::uint16_t member : members) f(machine.thread[member]);
+        for (const std::uint16_t member : members) f(running_block.thread[member]);
       },
       late);
-  if (!machine.options.watch) return;
-  if (members.size() == machine.threads) machine.watch.block_barrier();
-  else machine.watch.named_barrier(members, clocks);
+  if (!options.watch) return;
+  if (members.size() == running_block.threads) detail::watch.block_barrier();
+  else detail::watch.named_barrier(members, clocks);
 }
 
 // No part can go on: tells the machine who waits where.
 void BlockRun::stuck() {
-  detail::Fiber* const fiber = std::exchange(machine.thread[0].fiber, nullptr);  // Note: the first thread may have ended
+  detail::Fiber* const fiber = std::exchange(running_block.thread[0].fiber, nullptr);  // Note: the first thread may have ended
   for (WarpRun& s : warps_)
     for (const Part& p : s.parts) {
       const Op& o = program_->ops[p.at];

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "asynchronous.hpp"
+#include "findings.hpp"
+#include "watch.hpp"
 
 namespace simt::ptx {
 
@@ -17,7 +18,6 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using detail::Access;
-using detail::machine;
 using device::TensorMap;
 
 constexpr std::size_t kBytes = sizeof(TensorMap);
@@ -25,7 +25,7 @@ constexpr std::size_t kBytes = sizeof(TensorMap);
 // Maps that this launch published, and those that this block has fenced since.
 std::vector<u64> made, fenced;
 
-[[noreturn]] void refuse(std::string why, Where where) { detail::refuse_asynchronous("bad_box", std::move(why), where); }
+[[noreturn]] void refuse(std::string why, Where where) { detail::stop_with("bad_box", std::move(why), where); }
 
 enum class Field : std::uint8_t { address, rank, box, extent, stride, step, type, interleave, swizzle, fill };
 constexpr std::string_view kFields[] = {"global_address", "rank",     "box_dim",           "global_dim",   "global_stride",
@@ -96,7 +96,7 @@ void publish(Warp& w, const Op& o) {
   for (unsigned i = 0; i < kBytes; i += 16) {
     auto *const source = reinterpret_cast<std::byte*>(from[lane] + i), *const target = reinterpret_cast<std::byte*>(to + i);
     detail::access<16, Access::read>(source, o.where);
-    if (machine.options.watch) machine.watch.expect(source);
+    if (detail::options.watch) detail::watch.expect(source);
     detail::access<16, Access::write>(target, o.where);
     std::memcpy(target, source, 16);
   }
@@ -130,8 +130,8 @@ TensorMap map_at(const Warp& w, std::uint64_t address, Where where) {
   }
   for (unsigned i = 0; i < kBytes; i += 16) detail::access<16, Access::read>(reinterpret_cast<const void*>(address + i), where);
   if (std::find(made.begin(), made.end(), address) != made.end() && !std::binary_search(fenced.begin(), fenced.end(), address))
-    detail::refuse_asynchronous(
-        "unfenced", "a copy by a tensor map that this launch made, without a fence.proxy.tensormap that acquires it", where);
+    detail::stop_with("unfenced",
+                      "a copy by a tensor map that this launch made, without a fence.proxy.tensormap that acquires it", where);
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(address);
   if (bytes[offsetof(TensorMap, swizzle)] > 3 || bytes[offsetof(TensorMap, is_float32)] > 1)
     refuse("a copy by 128 bytes that are no tensor map", where);

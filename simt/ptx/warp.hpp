@@ -6,9 +6,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "block.hpp"
 #include "half.hpp"
+#include "options.hpp"
 #include "program.hpp"
+#include "threads.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -53,7 +54,7 @@ struct Warp {
   }
   template <class Each>
   void each_lane(Each each) const {  // in the machine's order of threads; lanes that hold one element always in one order
-    if (detail::machine.options.order == ThreadOrder::forward || detail::machine.options.replicated)
+    if (detail::options.order == ThreadOrder::forward || detail::options.replicated)
       for (std::uint32_t left = mask; left != 0; left &= left - 1) each(static_cast<unsigned>(std::countr_zero(left)));
     else
       for (std::uint32_t left = mask; left != 0;) {

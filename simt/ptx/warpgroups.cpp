@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "asynchronous.hpp"
 #include "device_hopper.hpp"
 #include "memory.hpp"
+#include "register_pool.hpp"
+#include "wgmma.hpp"
 
 namespace simt::ptx {
 
@@ -13,7 +14,6 @@ namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using detail::machine;
 
 unsigned warp_of(const Warp& w) { return w.thread->id / kLanes; }
 
@@ -34,37 +34,37 @@ void multiply(Warp& w, const Op& o) {
     become(w, lane);
     unsigned* const words = w.a_words[lane];
     for (unsigned k = 0; in_registers && k < 4; ++k) words[k] = w.at<u32>(a[k])[lane];
-    machine.wgmma.come({.type = static_cast<detail::Element>(o.how & kTypeBits),
-                        .n = n,
-                        .a = in_registers ? 0 : w.at<u64>(*a)[lane],
-                        .b = b[lane],
-                        .a_words = in_registers ? words : nullptr,
-                        .a_mn_major = (o.how & kAMnMajor) != 0,
-                        .b_mn_major = (o.how & kBMnMajor) != 0,
-                        .keep = (keep >> lane & 1) != 0,
-                        .acc = reinterpret_cast<float*>(w.base[0]) + lane,
-                        .at = p},
-                       o.where);
+    detail::wgmma_products.come({.type = static_cast<detail::Element>(o.how & kTypeBits),
+                                 .n = n,
+                                 .a = in_registers ? 0 : w.at<u64>(*a)[lane],
+                                 .b = b[lane],
+                                 .a_words = in_registers ? words : nullptr,
+                                 .a_mn_major = (o.how & kAMnMajor) != 0,
+                                 .b_mn_major = (o.how & kBMnMajor) != 0,
+                                 .keep = (keep >> lane & 1) != 0,
+                                 .acc = reinterpret_cast<float*>(w.base[0]) + lane,
+                                 .at = p},
+                                o.where);
   }
 }
 
 void begin(Warp& w, const Op&) {
-  for (unsigned lane = 0; lane < kLanes; ++lane) machine.wgmma.begin(w.thread[lane].id);
+  for (unsigned lane = 0; lane < kLanes; ++lane) detail::wgmma_products.begin(w.thread[lane].id);
 }
 void commit(Warp& w, const Op&) {
-  for (unsigned lane = 0; lane < kLanes; ++lane) machine.wgmma.commit(w.thread[lane].id);
+  for (unsigned lane = 0; lane < kLanes; ++lane) detail::wgmma_products.commit(w.thread[lane].id);
 }
 void wait(Warp& w, const Op& o) {
   become(w, 0);
-  machine.wgmma.wait_as_warp(warp_of(w), static_cast<unsigned>(o.value), reinterpret_cast<u32*>(w.base[0]),
-                             w.program->register_bytes / 4);
+  detail::wgmma_products.wait_as_warp(warp_of(w), static_cast<unsigned>(o.value), reinterpret_cast<u32*>(w.base[0]),
+                                      w.program->register_bytes / 4);
 }
 
 template <bool Takes>
 void ask(Warp& w, const Op& o) {
   become(w, 0);
-  machine.registers.ask(static_cast<int>(o.value), Takes, o.where);
-  machine.registers.grant();
+  detail::register_pool.ask(static_cast<int>(o.value), Takes, o.where);
+  detail::register_pool.grant();
 }
 
 // n of `m64nNkK`; 0: it is no such shape.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of the launches to come, and the random numbers that make the order `shuffle`.
+// Note: what every part reads is an inline variable here and in the headers above this one, so that no access needs a table.
+#pragma once
+
+#include <cstdint>
+
+#include "machine.hpp"
+
+namespace simt::detail {
+
+struct Random {  // splitmix64
+  std::uint64_t state = 0;
+  std::uint64_t next() {
+    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  unsigned below(unsigned n) { return static_cast<unsigned>((next() >> 32) * n >> 32); }
+};
+
+inline Options options;
+inline Random random_numbers;  // of the running launch, which starts them from Options::seed
+
+}  // namespace simt::detail
