@@ -9,6 +9,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
+#include "validate/model/machine/counting_machine.hpp"
 #include "validate/values/random.hpp"
 #include "validate/worker/clock.hpp"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "validate/model/choice.hpp"
 #include "validate/model/engine.hpp"
 
 namespace assay {

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "validate/model/machine/contract_machine.hpp"
+#include "validate/model/machine/kernel_machine.hpp"
+#include "validate/model/machine/step_fault.hpp"
 #include "validate/model/sample.hpp"
 
 namespace assay {

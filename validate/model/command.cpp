@@ -18,6 +18,8 @@
 #include "validate/model/apart.hpp"
 #include "validate/model/bench.hpp"
 #include "validate/model/check.hpp"
+#include "validate/model/machine/kernel_machine.hpp"
+#include "validate/model/machine/step_fault.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/records/output_file.hpp"
 #include "validate/worker/clock.hpp"

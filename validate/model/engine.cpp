@@ -6,60 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
-#include <cmath>
 
 #include "ops/core/dense.hpp"
 #include "validate/base/error.hpp"
 
 namespace assay {
-
-namespace {
-
-using Layer = reference::Decoder::Layer;
-
-constexpr std::pair<std::string_view, Tensor Layer::*> kLayerWeights[] = {
-    {"gamma1", &Layer::gamma1}, {"beta1", &Layer::beta1}, {"wq", &Layer::wq},         {"wk", &Layer::wk},
-    {"wv", &Layer::wv},         {"bq", &Layer::bq},       {"bk", &Layer::bk},         {"bv", &Layer::bv},
-    {"wo", &Layer::wo},         {"bo", &Layer::bo},       {"gamma2", &Layer::gamma2}, {"beta2", &Layer::beta2},
-    {"w_gate", &Layer::w_gate}, {"w_up", &Layer::w_up},   {"b_up", &Layer::b_up},     {"w_down", &Layer::w_down},
-    {"b_down", &Layer::b_down}};
-constexpr std::pair<std::string_view, Tensor reference::Decoder::*> kOtherWeights[] = {
-    {"embedding", &reference::Decoder::embedding},
-    {"position_embedding", &reference::Decoder::position_embedding},
-    {"frequencies", &reference::Decoder::frequencies},
-    {"gamma", &reference::Decoder::gamma},
-    {"beta", &reference::Decoder::beta},
-    {"head", &reference::Decoder::head}};
-
-// The weight that a name of a plan means; null: it means something else.
-const Tensor* weight_named(const reference::Decoder& d, std::string_view name) {
-  const auto dot = name.find('.');
-  if (dot == name.npos) {
-    for (const auto& [known, member] : kOtherWeights)
-      if (known == name) return &(d.*member);
-    return nullptr;
-  }
-  std::size_t layer = 0;
-  std::from_chars(name.data(), name.data() + dot, layer);
-  for (const auto& [known, member] : kLayerWeights)
-    if (known == name.substr(dot + 1)) return &(d.layers.at(layer).*member);
-  return nullptr;
-}
-
-// The weights that follow each other under a name; none: it means something else.
-std::vector<const Tensor*> weights_named(const reference::Decoder& d, std::string_view name) {
-  for (const std::string_view joined : {".wqkv", ".bqkv"})
-    if (name.ends_with(joined)) {
-      std::vector<const Tensor*> all;
-      for (const char part : {'q', 'k', 'v'}) all.push_back(weight_named(d, std::string(name.substr(0, name.size() - 3)) + part));
-      return all;
-    }
-  const Tensor* const w = weight_named(d, name);
-  return w ? std::vector{w} : std::vector<const Tensor*>{};
-}
-
-}  // namespace
 
 std::int64_t pages_for(std::span<const std::int64_t> lengths, std::int64_t page_size) {
   std::int64_t pages = 0;
@@ -85,42 +36,51 @@ void Engine::close(std::int64_t sequence) {
   sequences_.erase(sequence);
 }
 
-Engine::Memory Engine::memory_of(const std::string& name, std::int64_t elements, DType dtype) {
+// The copy of a weight on the machine, which is made when a step first reads it.
+void* Engine::copy_of(const ModelTensor& weight) {
   const reference::Decoder& d = model_.decoder;
-  if (name == "x_last")  // the last new token of each sequence
-    return {static_cast<std::byte*>(pass_->at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype),
-            model_.dtype, shape_.seq * d.hidden};
-  if (const Part part = part_of(d, name, options_.ops); !part.of.empty()) {
-    const Memory whole = memory_of(std::string(part.of), shape_.tokens() * part.columns, dtype);
-    return {static_cast<std::byte*>(whole.data) + part.column * size_of(dtype), dtype, part.columns};
+  const Tensor& first = *weight.weights.at(0);
+  std::int64_t bytes = 0;
+  for (const Tensor* w : weight.weights) {
+    if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", weight.name));
+    bytes += w->bytes();
   }
-  if (const std::vector<const Tensor*> all = weights_named(d, name); !all.empty()) {
-    std::int64_t bytes = 0;
-    for (const Tensor* w : all) {
-      if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
-      bytes += w->bytes();
-    }
-    Owned& copy = weights_.try_emplace({all[0]->data, all.size()}, nullptr, Freed{&machine_}).first->second;
-    if (!copy) {
-      const std::int64_t padded = all[0]->data == d.head.data ? head_rows(d) * d.hidden * size_of(d.head.dtype) : bytes;
-      copy = allocate(padded, name);
-      auto* to = static_cast<std::byte*>(copy.get());
-      for (const Tensor* w : all) {
-        machine_.write(to, w->data, static_cast<std::size_t>(w->bytes()));
-        to += w->bytes();
-      }
-      machine_.fill(to, std::byte{0}, static_cast<std::size_t>(padded - bytes));
-    }
-    return {copy.get(), all[0]->dtype};
+  Owned& copy = weights_.try_emplace({first.data, weight.weights.size()}, nullptr, Freed{&machine_}).first->second;
+  if (copy) return copy.get();
+  const std::int64_t padded = first.data == d.head.data ? head_rows(d) * d.hidden * size_of(d.head.dtype) : bytes;
+  copy = allocate(padded, weight.name);
+  auto* to = static_cast<std::byte*>(copy.get());
+  for (const Tensor* w : weight.weights) {
+    machine_.write(to, w->data, static_cast<std::size_t>(w->bytes()));
+    to += w->bytes();
   }
-  const bool pool = name.ends_with("_pool");
-  auto& [memory, of] = (pool ? pools_ : *pass_).try_emplace(name, Owned(nullptr, Freed{&machine_}), dtype).first->second;
+  machine_.fill(to, std::byte{0}, static_cast<std::size_t>(padded - bytes));
+  return copy.get();
+}
+
+// The memory of that name, allocated if it is not there yet, and then filled with `bits` if there are any.
+Engine::Memory Engine::memory_in(Memories& all, const std::string& name, std::int64_t elements, DType dtype,
+                                 std::optional<std::byte> bits) {
+  auto& [memory, of] = all.try_emplace(name, Owned(nullptr, Freed{&machine_}), dtype).first->second;
   if (!memory) {
     const std::int64_t bytes = elements * size_of(dtype);
     memory = allocate(bytes, name);
-    if (pool) machine_.fill(memory.get(), std::byte{0xff}, static_cast<std::size_t>(bytes));  // NaN
+    if (bits) machine_.fill(memory.get(), *bits, static_cast<std::size_t>(bytes));
   }
   return {memory.get(), of};
+}
+
+Engine::Memory Engine::memory_of(const ModelTensor& tensor, std::int64_t elements, DType dtype) {
+  switch (tensor.kind) {
+    case ModelTensor::Kind::weight:
+    case ModelTensor::Kind::table: return {copy_of(tensor), tensor.weights[0]->dtype};
+    case ModelTensor::Kind::cache: return memory_in(pools_, tensor.name, elements, dtype, std::byte{0xff});  // NaN
+    case ModelTensor::Kind::pass: break;
+  }
+  const ModelTensor::Within& in = tensor.within;
+  if (in.whole.empty()) return memory_in(*pass_, tensor.name, elements, dtype);
+  const Memory whole = memory_in(*pass_, in.whole, in.elements, dtype);
+  return {static_cast<std::byte*>(whole.data) + in.first * size_of(dtype), dtype, in.row_stride};
 }
 
 // Gives the step's problem its tensors and attributes.
@@ -128,7 +88,7 @@ void Engine::place(const Step& step, const Op& op, Problem& problem) {
   for (const auto& [name, value] : step.attributes) problem.set_attribute(name, value);
   for (std::size_t k = 0; k < op.tensors.size(); ++k) {
     const TensorSpec& spec = op.tensors[k];
-    const std::string* const is = step.part(spec.name);
+    const ModelTensor* const is = step.part(spec.name);
     if (!is) continue;
     Tensor t{.dtype = spec.options.dtype.value_or(model_.dtype), .rank = static_cast<int>(spec.axes.size())};
     for (int a = 0; a < t.rank; ++a) t.shape[a] = step.dims[spec.axes[static_cast<std::size_t>(a)]];
@@ -144,7 +104,7 @@ void Engine::place(const Step& step, const Op& op, Problem& problem) {
 }
 
 void Engine::put(const std::string& name, const std::vector<std::int32_t>& values) {
-  const Memory m = memory_of(name, static_cast<std::int64_t>(values.size()), i32);
+  const Memory m = memory_in(*pass_, name, static_cast<std::int64_t>(values.size()), i32);
   machine_.write(m.data, values.data(), values.size() * sizeof(std::int32_t));
 }
 
@@ -269,7 +229,7 @@ void Engine::make(Kept& kept, const Inputs& in) {
   logits.data = kept.memory.at("logits").first.get();
   logits.stride = {head_rows(model_.decoder), 1};
   const auto integers = [&](const char* name, std::int64_t count) {
-    return static_cast<std::int32_t*>(memory_of(name, count, i32).data);
+    return static_cast<std::int32_t*>(memory_in(*pass_, name, count, i32).data);
   };
   const bool goes_on = shape_.seq == 1;
   kept.next.next = integers(goes_on ? "ids" : "next", shape_.batch);

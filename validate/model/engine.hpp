@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "validate/model/machine.hpp"
+#include "validate/model/machine/machine.hpp"
 #include "validate/model/pages.hpp"
 #include "validate/model/weights.hpp"
 
@@ -99,7 +100,10 @@ class Engine {
   };
 
   Owned allocate(std::int64_t bytes, std::string_view label);
-  Memory memory_of(const std::string& name, std::int64_t elements, DType dtype);
+  void* copy_of(const ModelTensor& weight);
+  Memory memory_in(Memories& all, const std::string& name, std::int64_t elements, DType dtype,
+                   std::optional<std::byte> bits = {});
+  Memory memory_of(const ModelTensor&, std::int64_t elements, DType dtype);
   void place(const Step&, const Op&, Problem&);
   void put(const std::string& name, const std::vector<std::int32_t>& values);
   Inputs enter(std::span<const NewTokens> news, std::int64_t ahead = 0);  // and `ahead` more of each sequence

@@ -10,6 +10,7 @@
 
 #include "ops/core/axes.hpp"
 #include "ops/core/dtype.hpp"
+#include "ops/core/tensor.hpp"
 #include "reference/core/model.hpp"
 
 namespace assay {
@@ -24,17 +25,37 @@ struct PassShape {
   bool operator==(const PassShape&) const = default;
 };
 
-// The op of a step, and the tensor of the model that stands for each of its tensors.  A weight has the name of its field in
-// Decoder, in a layer with the layer before it: "3.wq".  A tensor of the op that no part names is absent.
+// A tensor of the model.
+struct ModelTensor {
+  enum class Kind {
+    weight,  // read alone: one of the decoder's, or several that follow each other
+    table,   // such a weight, of which a step takes a row for each token
+    cache,   // the keys or the values of a layer: pages that outlast the pass
+    pass     // made by a step of a pass, or given to it
+  };
+  // Where a tensor lies that is a part of a larger one of the pass.
+  struct Within {
+    std::string whole;          // its name; empty: it is no part
+    std::int64_t elements = 0;  // of the whole
+    std::int64_t first = 0, row_stride = 0;
+  };
+  Kind kind = Kind::pass;
+  std::string name;                      // of a weight its field in Decoder; in a layer with the layer before it: "3.wq"
+  std::vector<const Tensor*> weights{};  // on the host
+  Within within{};
+};
+
+// The op of a step, and the tensor of the model that stands for each of its tensors.  A tensor of the op that no part names is
+// absent.
 struct Step {
   std::int64_t layer = -1;  // -1: before the layers; their number: behind them
   std::string_view op;
   std::string name;  // of its first output: "q"
-  std::vector<std::pair<std::string_view, std::string>> parts{};
+  std::vector<std::pair<std::string_view, ModelTensor>> parts{};
   std::vector<std::pair<std::string_view, double>> attributes{};
   Dims dims{};
 
-  const std::string* part(std::string_view tensor) const {
+  const ModelTensor* part(std::string_view tensor) const {
     for (const auto& [of_op, is] : parts)
       if (of_op == tensor) return &is;
     return nullptr;
@@ -48,17 +69,10 @@ enum class Ops {
   joined  // as fused, but q, k and v are one product, and the sum behind a layer is done with the next layer's norm: fewer steps
 };
 
+// The steps, which point to the decoder's weights.
 std::vector<Step> plan(const reference::Decoder&, const PassShape&, Ops);
 // The steps of a pass of any shape, whose ops are chosen from: a pass of one token and a prompt that is read at once.
 std::vector<Step> every_step(const reference::Decoder&, Ops);
-
-// With Ops::joined, q, k and v of a token follow each other in one tensor, as does what rope makes of q and k.
-struct Part {
-  std::string_view of;  // "qkv"
-  std::int64_t column = 0, columns = 0;
-};
-// The tensor that a tensor is a part of; `of` empty: it is none.
-Part part_of(const reference::Decoder&, std::string_view name, Ops);
 
 // The rows of the head, and so the columns of the logits, with zeros behind the vocabulary: kernels copy rows of whole packs.
 inline std::int64_t head_rows(const reference::Decoder& d) { return (d.vocab + 7) / 8 * 8; }

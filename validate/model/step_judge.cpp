@@ -68,7 +68,7 @@ void StepJudge::after(const Step& step, const Op& op, Problem& problem) {
     const Tensor& had = *problem_->tensors()[k];
     if (had.rank == 0) continue;
     const Tensor got = copied(*problem.tensors()[k]);
-    const std::string& is = *step.part(spec.name);
+    const std::string& is = step.part(spec.name)->name;
     if (spec.role != Role::output) {
       if (std::memcmp(got.data, had.data, span_of(had)) != 0)
         tell({.tensor = is, .side_effect = fmt::format("changed its input '{}'", spec.name)});

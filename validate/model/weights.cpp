@@ -145,13 +145,16 @@ class Repeated {
   std::size_t from_ = 0;
 };
 
+// What a vector of weights holds where weights are random: a norm's factors change nothing, and sums add nothing.
+enum class Vector { factors, addends };
+
 class Loader {
  public:
   Loader(const ModelConfig& config, DType dtype, std::uint64_t seed)
       : config_(config), repeated_(std::make_unique<Repeated>(dtype, seed)) {
     model_.decoder = config.decoder;
     model_.dtype = dtype;
-    d().embedding = take(std::string(), {d().vocab, d().hidden});
+    d().embedding = matrix(std::string(), d().vocab, d().hidden);
   }
   Loader(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) : config_(config) {
     model_.decoder = config.decoder;
@@ -164,7 +167,7 @@ class Loader {
     const auto found = source_->find(prefix_ + embedding);
     require_float(found, prefix_ + embedding);
     model_.dtype = dtype.value_or(*found.tensor.known);
-    d().embedding = take(prefix_ + embedding, {d().vocab, d().hidden});
+    d().embedding = matrix(prefix_ + embedding, d().vocab, d().hidden);
   }
 
   LoadedModel load() {
@@ -180,7 +183,7 @@ class Loader {
     }
     std::string head = "lm_head.weight";
     if (d().family == Family::gpt2) {
-      d().position_embedding = take(prefix_ + "wpe.weight", {d().positions, d().hidden});
+      d().position_embedding = matrix(prefix_ + "wpe.weight", d().positions, d().hidden);
       norm(prefix_ + "ln_f", d().gamma, &d().beta);
     } else if (d().family == Family::gptneox) {
       norm("gpt_neox.final_layer_norm", d().gamma, &d().beta);
@@ -189,7 +192,7 @@ class Loader {
       norm("model.norm", d().gamma, nullptr);
     }
     if (config_.tied) tie(head);
-    else d().head = take(head, {d().vocab, d().hidden});
+    else d().head = matrix(head, d().vocab, d().hidden);
     if (source_) source_->require_used();
     return std::move(model_);
   }
@@ -204,7 +207,7 @@ class Loader {
   void tie(const std::string& head) {
     d().head = d().embedding;
     if (!source_ || !source_->has(head)) return;
-    const Tensor stored = take(head, {d().vocab, d().hidden});
+    const Tensor stored = matrix(head, d().vocab, d().hidden);
     if (std::memcmp(stored.data, d().embedding.data, static_cast<std::size_t>(stored.bytes())) != 0)
       throw BadInput(fmt::format(
           "'{}': '{}' is not the embedding, and by config.json ('tie_word_embeddings') it was expected to be", file_, head));
@@ -225,18 +228,16 @@ class Loader {
                                  shape_text(at.tensor.shape), shape_text(shape)));
     return at.tensor;
   }
-  // A tensor in the model's dtype; element i of it is element from(i) of the file's.
-  template <class From>
-  Tensor take(const std::string& name, const FileTensor& t, const Shape& shape, bool same_order, From from) {
+  Tensor empty(const Shape& shape) const {
     Tensor made{.dtype = model_.dtype, .rank = static_cast<int>(shape.size())};
     std::copy(shape.begin(), shape.end(), made.shape.begin());
     make_contiguous(made);
-    if (repeated_) {
-      if (shape.size() > 1) made.data = model_.mapped.emplace_back(repeated_->next(static_cast<std::size_t>(made.bytes()))).get();
-      else made.data = model_.memory.emplace_back(static_cast<std::size_t>(made.bytes())).data();
-      for (std::int64_t i = 0; shape.size() == 1 && i < made.size(); ++i) made.set(i, name.ends_with("weight") ? 1 : 0);
-      return made;
-    }
+    return made;
+  }
+  // A tensor in the model's dtype; element i of it is element from(i) of the file's.
+  template <class From>
+  Tensor read(const std::string& name, const FileTensor& t, const Shape& shape, bool same_order, From from) {
+    Tensor made = empty(shape);
     const std::byte* const data = t.data.data();
     const bool aligned = reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(made.dtype)) == 0;
     if (same_order && *t.known == made.dtype && aligned) {
@@ -252,24 +253,44 @@ class Loader {
     }
     return made;
   }
-  Tensor take(const std::string& name, const Shape& shape) {
-    return take(name, found(name, shape), shape, true, [](std::int64_t i) { return i; });
+  static std::int64_t as_stored(std::int64_t i) { return i; }
+  template <class From>
+  Tensor matrix(const std::string& name, const FileTensor& t, const Shape& shape, bool same_order, From from) {
+    if (!repeated_) return read(name, t, shape, same_order, from);
+    Tensor made = empty(shape);
+    made.data = model_.mapped.emplace_back(repeated_->next(static_cast<std::size_t>(made.bytes()))).get();
+    return made;
+  }
+  Tensor matrix(const std::string& name, std::int64_t rows, std::int64_t cols) {
+    return matrix(name, found(name, {rows, cols}), {rows, cols}, true, as_stored);
+  }
+  template <class From>
+  Tensor vector(Vector holds, const std::string& name, const FileTensor& t, std::int64_t size, bool same_order, From from) {
+    if (!repeated_) return read(name, t, {size}, same_order, from);
+    Tensor made = empty({size});
+    made.data = model_.memory.emplace_back(static_cast<std::size_t>(made.bytes())).data();
+    for (std::int64_t i = 0; i < size; ++i) made.set(i, holds == Vector::factors ? 1 : 0);
+    return made;
+  }
+  Tensor vector(Vector holds, const std::string& name, std::int64_t size) {
+    return vector(holds, name, found(name, {size}), size, true, as_stored);
   }
   void norm(const std::string& name, Tensor& gamma, Tensor* beta) {
-    gamma = take(name + ".weight", {d().hidden});
-    if (beta) *beta = take(name + ".bias", {d().hidden});
+    gamma = vector(Vector::factors, name + ".weight", d().hidden);
+    if (beta) *beta = vector(Vector::addends, name + ".bias", d().hidden);
   }
   void product(const std::string& name, std::int64_t out, std::int64_t in, Tensor& weight, Tensor* bias) {
-    weight = take(name + ".weight", {out, in});
-    if (bias) *bias = take(name + ".bias", {out});
+    weight = matrix(name + ".weight", out, in);
+    if (bias) *bias = vector(Vector::addends, name + ".bias", out);
   }
 
   // A Conv1D of GPT-2 has the weight [in, all]; this takes its outputs [first, first + out).
   void conv1d(const std::string& name, std::int64_t all, std::int64_t first, std::int64_t out, std::int64_t in, Tensor& weight,
               Tensor& bias) {
-    weight = take(name + ".weight", found(name + ".weight", {in, all}), {out, in}, false,
-                  [=](std::int64_t i) { return i % in * all + first + i / in; });
-    bias = take(name + ".bias", found(name + ".bias", {all}), {out}, false, [=](std::int64_t i) { return first + i; });
+    weight = matrix(name + ".weight", found(name + ".weight", {in, all}), {out, in}, false,
+                    [=](std::int64_t i) { return i % in * all + first + i / in; });
+    bias = vector(Vector::addends, name + ".bias", found(name + ".bias", {all}), out, false,
+                  [=](std::int64_t i) { return first + i; });
   }
   void gpt2_layer(reference::Decoder::Layer& l, std::size_t i) {
     const std::string at = fmt::format("{}h.{}.", prefix_, i);
@@ -293,9 +314,9 @@ class Loader {
     norm(at + "post_attention_layernorm", l.gamma2, &l.beta2);
     const auto part = [&](std::int64_t which, Tensor& weight, Tensor& bias) {
       const auto row = [=](std::int64_t r) { return r / dim * 3 * dim + which * dim + r % dim; };
-      weight = take(fused + ".weight", found(fused + ".weight", {3 * h, h}), {h, h}, false,
-                    [=](std::int64_t e) { return row(e / h) * h + e % h; });
-      bias = take(fused + ".bias", found(fused + ".bias", {3 * h}), {h}, false, row);
+      weight = matrix(fused + ".weight", found(fused + ".weight", {3 * h, h}), {h, h}, false,
+                      [=](std::int64_t e) { return row(e / h) * h + e % h; });
+      bias = vector(Vector::addends, fused + ".bias", found(fused + ".bias", {3 * h}), h, false, row);
     };
     part(0, l.wq, l.bq);
     part(1, l.wk, l.bk);

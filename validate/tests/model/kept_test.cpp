@@ -7,6 +7,7 @@
 #include "model/fixture.hpp"
 #include "pretended_clock.hpp"
 #include "validate/model/bench.hpp"
+#include "validate/model/machine/kernel_machine.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/values/random.hpp"
 

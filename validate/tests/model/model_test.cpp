@@ -12,6 +12,7 @@
 #include "model/fixture.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/model/machine/kernel_machine.hpp"
 #include "validate/model/sample.hpp"
 
 namespace assay {
