@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of the launches to come, and the random numbers that make the order `shuffle`.
-// Note: what every part reads is an inline variable here and in the headers above this one, so that no access needs a table.
+// Note: it is an inline variable, as is all state that is read at each access or switch, so that no address is looked up.
 #pragma once
 
 #include <cstdint>

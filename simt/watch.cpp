@@ -247,9 +247,35 @@ inline void Watch::read_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor,
   }
 }
 
+// A cell covers `cell` bytes, the first of them from `address` on.
+template <class Meet>
+inline void Watch::write_cells(Cell* c, const Cell* end, std::size_t cell, std::uintptr_t address, Stamp mine, Meet meet) {
+  const std::byte* stored = std::exchange(stored_, nullptr);
+  for (const auto* there = reinterpret_cast<const std::byte*>(address); c != end; ++c, there += cell) {
+    const bool same = stored != nullptr && std::memcmp(there, stored, cell) == 0;
+    if (stored != nullptr) stored += cell;
+    if (!same || (c->write & kAtomic) != 0) meet(c->write, true);
+    meet(c->read, (c->read & kAtomic) != 0);
+    meet(c->other, (c->other & kAtomic) != 0);
+    *c = {mine, 0, 0};
+  }
+}
+
+// The cells of an atomic operation.
+template <class Meet>
+inline void Watch::update_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor, Meet meet) const {
+  for (; c != end; ++c) {
+    if ((c->write & kAtomic) == 0) meet(c->write, true);
+    for (const Stamp earlier : {c->read, c->other})
+      if ((earlier & kAtomic) == 0) meet(earlier, false);
+    note_read(*c, mine | kAtomic, floor);
+    c->write = mine | kAtomic;
+  }
+}
+
 void Watch::read_by_lanes(unsigned first, std::uint32_t lanes, const std::uint64_t* at, unsigned bytes, Where where) {
   const Shadow& s = shadow_at(at[std::countr_zero(lanes)], static_cast<unsigned>(std::countr_zero(bytes)));
-  const bool shared = at[std::countr_zero(lanes)] >> 32 == shared_memory.slot;
+  const bool shared = is_shared(std::uintptr_t{at[std::countr_zero(lanes)]});
   const Stamp floor = (shared ? barrier_ : launch_) << kClockShift, called = Stamp{call(where)} << kCallShift;
   const std::uint64_t common = std::max(warp_[first / kLanes], barrier_);
   const unsigned count = bytes >> s.shift;
@@ -287,24 +313,9 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
   if (kind == Access::read) {
     read_cells(c, end, mine, floor, meet);
   } else if (kind == Access::write) {
-    const std::byte* stored = std::exchange(stored_, nullptr);
-    const std::size_t cell = std::size_t{1} << s.shift;
-    for (const auto* there = reinterpret_cast<const std::byte*>(address); c != end; ++c, there += cell) {
-      const bool same = stored != nullptr && std::memcmp(there, stored, cell) == 0;
-      if (stored != nullptr) stored += cell;
-      if (!same || (c->write & kAtomic) != 0) meet(c->write, true);
-      meet(c->read, (c->read & kAtomic) != 0);
-      meet(c->other, (c->other & kAtomic) != 0);
-      *c = {mine, 0, 0};
-    }
+    write_cells(c, end, std::size_t{1} << s.shift, address, mine, meet);
   } else {
-    for (; c != end; ++c) {
-      if ((c->write & kAtomic) == 0) meet(c->write, true);
-      for (const Stamp earlier : {c->read, c->other})
-        if ((earlier & kAtomic) == 0) meet(earlier, false);
-      note_read(*c, mine | kAtomic, floor);
-      c->write = mine | kAtomic;
-    }
+    update_cells(c, end, mine, floor, meet);
   }
 }
 

@@ -107,6 +107,10 @@ class Watch {
   void note_read(Cell& c, Stamp mine, Stamp floor) const;
   template <class Meet>
   void read_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor, Meet meet) const;
+  template <class Meet>
+  void write_cells(Cell* c, const Cell* end, std::size_t cell, std::uintptr_t address, Stamp mine, Meet meet);
+  template <class Meet>
+  void update_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor, Meet meet) const;
   void check_initialised(std::uintptr_t address, unsigned bytes, unsigned thread, Where where);
   void join_across(const std::uint16_t* threads, std::size_t count);
   void cross();

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "block.hpp"
 #include "mma.hpp"
+#include "options.hpp"
 #include "simt_testing.hpp"
 
 namespace {

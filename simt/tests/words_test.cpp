@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "block.hpp"
+#include "options.hpp"
 #include "simt_testing.hpp"
 
 namespace {
