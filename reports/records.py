@@ -62,6 +62,12 @@ def show(columns, rows, markdown):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
+def number_of(record, field):
+    """A number of a record, also "nan" and "inf"; None if it is missing, for which older records have null."""
+    value = record.get(field)
+    return None if value is None else float(value)
+
+
 def level_of(case):
     return case.get("fidelity", "not told").split(":")[0].split(";")[0]
 
@@ -77,7 +83,7 @@ def bits_by_kernel(pairs, level):
         row["dtypes"].add(a["dtype"])
         row["outputs"] += 1
         row["equal"] += a["digest"] == b["digest"]
-        row["margins"] = [max(m, case.get("margin") or 0) for m, case in zip(row["margins"], (a, b))]
+        row["margins"] = [max(m, number_of(case, "margin") or 0) for m, case in zip(row["margins"], (a, b))]
         row["seconds"] = [t + case.get("seconds", 0) for t, case in zip(row["seconds"], (a, b))]
     return dict(sorted(rows.items()))
 

@@ -9,7 +9,7 @@ A kernel that adds floats by atomic operations has no bits of its own, so it cou
 on the other machine, or if another exact kernel's outputs differ."""
 import pathlib
 
-from records import Parser, bits_by_kernel, bits_cells, bits_total, judged, level_of, records_of, show
+from records import Parser, bits_by_kernel, bits_cells, bits_total, judged, level_of, number_of, records_of, show
 
 
 def cases_of(folder):
@@ -41,7 +41,7 @@ def main(arguments):
     unordered = sum(is_unordered(a) for a, _ in other)
     wrong = sum(level_of(a) == "exact" and not is_unordered(a) for a, _ in other)
     unequal = [
-        f"{a['repro']}: err/bound {a.get('margin') or 0:.4f} here, {b.get('margin') or 0:.4f} there; {a.get('fidelity', 'not told')}"
+        f"{a['repro']}: err/bound {number_of(a, 'margin') or 0:.4f} here, {number_of(b, 'margin') or 0:.4f} there; {a.get('fidelity', 'not told')}"
         for a, b in other
     ]
     show(["kernel", "fidelity", "dtypes", "outputs", "equal bits", "err/bound here", "there"], bits_cells(rows), flags.markdown)

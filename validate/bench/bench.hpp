@@ -22,7 +22,7 @@
 
 namespace assay {
 
-using BenchJson = nlohmann::ordered_json;
+struct RecordedRow;
 
 // The device's ceilings, measured in the same run as the rows.
 struct Ceilings {
@@ -68,15 +68,15 @@ struct BenchOut {
   void start(const RunHead& head) const {
     if (json) json->write(to_json(head));
   }
-  void write(const BenchJson& j) const {
-    if (json) json->write(j.dump());
+  void write(const std::string& line) const {
+    if (json) json->write(line);
   }
 };
 
 // A row's place in a suite (--suite), and the figures that were published for it.
 struct RowOfSuite {
   std::string suite, table, label;
-  BenchJson reported;
+  nlohmann::ordered_json reported;
 };
 
 inline bool has(const std::vector<std::string>& names, std::string_view name) {
@@ -96,7 +96,7 @@ struct BenchShape {
 std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu);
 
 // The fields that begin every record of a kernel on a row.
-BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k);
+RecordedRow recorded_row(const BenchShape& shape, const Kernel& k);
 // The same fields as the beginning of a printed line.
 std::string row_text(const BenchShape& shape, const Kernel& k);
 

@@ -5,6 +5,10 @@
 
 #include <cmath>
 
+#include "validate/records/fields/reader.hpp"
+#include "validate/records/fields/row_fields.hpp"
+#include "validate/records/fields/writer.hpp"
+
 namespace assay {
 
 namespace {
@@ -37,39 +41,19 @@ std::string resources_text(const LaunchedFunction& f) {
                      f.blocks_per_sm, 100 * f.occupancy);
 }
 
-nlohmann::ordered_json json_of(const DramBytes& d) {
-  return {{"read_bytes", std::round(d.read)}, {"written_bytes", std::round(d.written)}};
+nlohmann::ordered_json json_of(const DramBytes& d) { return FieldWriter::json_of(d); }
+
+DramBytes dram_from(const nlohmann::ordered_json& j) {
+  DramBytes d;
+  read_fields(j, d);
+  return d;
 }
 
-DramBytes dram_from(const nlohmann::ordered_json& j) { return {j.at("read_bytes"), j.at("written_bytes")}; }
-
-nlohmann::ordered_json json_of(const std::vector<LaunchedFunction>& functions) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const LaunchedFunction& f : functions)
-    all.push_back({{"function", f.name},
-                   {"registers", f.registers},
-                   {"static_shared", f.static_shared},
-                   {"dynamic_shared", f.dynamic_shared},
-                   {"local_bytes", f.local_bytes},
-                   {"threads", f.threads},
-                   {"blocks", f.blocks},
-                   {"blocks_per_sm", f.blocks_per_sm},
-                   {"occupancy", f.occupancy}});
-  return all;
-}
+nlohmann::ordered_json json_of(const std::vector<LaunchedFunction>& functions) { return FieldWriter::json_of(functions); }
 
 std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j) {
   std::vector<LaunchedFunction> all;
-  for (const auto& f : j)
-    all.push_back({.name = f.at("function"),
-                   .registers = f.at("registers"),
-                   .static_shared = f.at("static_shared"),
-                   .dynamic_shared = f.at("dynamic_shared"),
-                   .local_bytes = f.at("local_bytes"),
-                   .threads = f.at("threads"),
-                   .blocks = f.at("blocks"),
-                   .blocks_per_sm = f.at("blocks_per_sm"),
-                   .occupancy = f.at("occupancy")});
+  for (const auto& f : j) read_fields(f, all.emplace_back());
   return all;
 }
 

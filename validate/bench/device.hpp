@@ -22,7 +22,7 @@ std::string resources_text(const LaunchedFunction& f);
 
 nlohmann::ordered_json json_of(const DramBytes& d);
 nlohmann::ordered_json json_of(const std::vector<LaunchedFunction>& functions);
-// The reverse of json_of.  They throw nlohmann's exception if a field is missing or has another type.
+// The reverse of json_of.  They throw BadInput if a field is missing or has another type.
 DramBytes dram_from(const nlohmann::ordered_json& j);
 std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j);
 

@@ -20,9 +20,9 @@ bool call(void* library, const char* symbol, A... arguments) {
   return f && f(arguments...) == 0;
 }
 
-void widen(double value, double& least, double& most) {
-  least = least > 0 ? std::min(least, value) : value;
-  most = std::max(most, value);
+void widen(double value, std::optional<double>& least, std::optional<double>& most) {
+  least = std::min(value, least.value_or(value));
+  most = std::max(value, most.value_or(value));
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ void DeviceMonitor::look() {
   const bool clock = call(library_, "nvmlDeviceGetClockInfo", device_, kClockSm, &sm);
   if (call(library_, "nvmlDeviceGetClockInfo", device_, kClockMemory, &memory)) seen_.memory_mhz = memory;
   if (call(library_, "nvmlDeviceGetPowerUsage", device_, &milliwatt))
-    seen_.power_w_max = std::max(seen_.power_w_max, 1e-3 * milliwatt);
+    seen_.power_w_max = std::max(seen_.power_w_max.value_or(0), 1e-3 * milliwatt);
   if (call(library_, "nvmlDeviceGetTemperature", device_, kTemperatureGpu, &celsius))
-    seen_.temperature_c_max = std::max<double>(seen_.temperature_c_max, celsius);
+    seen_.temperature_c_max = std::max<double>(seen_.temperature_c_max.value_or(0), celsius);
   if (call(library_, "nvmlDeviceGetCurrentClocksEventReasons", device_, &reasons) ||
       call(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", device_, &reasons))
     reasons_ |= reasons;

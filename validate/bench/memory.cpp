@@ -8,6 +8,8 @@
 #include "validate/bench/bench.hpp"
 #include "validate/console/table.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/records/fields/other_fields.hpp"
+#include "validate/records/fields/writer.hpp"
 
 namespace assay {
 
@@ -73,14 +75,13 @@ void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& f
     table.push_back({std::string(r.kernel->name), fmt::format("{}", r.tensors), fmt::format("{}", r.workspace),
                      compared ? less(r.workspace, baseline->workspace) : "", fmt::format("{}", r.peak()),
                      compared ? less(r.peak(), baseline->peak()) : ""});
-    out.write({{"record", "memory"},
-               {"op", shape.op->name},
-               {"kernel", r.kernel->name},
-               {"backend", backend.name()},
-               {"dtype", name(shape.c.dtype)},
-               {"shape", summary_of(shape.c)},
-               {"tensor_bytes", r.tensors},
-               {"workspace_bytes", r.workspace}});
+    MemoryRecord m{.tensor_bytes = r.tensors, .workspace_bytes = r.workspace};
+    m.row = {.op = std::string(shape.op->name),
+             .kernel = std::string(r.kernel->name),
+             .backend = std::string(backend.name()),
+             .dtype = shape.c.dtype,
+             .shape = summary_of(shape.c)};
+    out.write(record_line("memory", m));
   }
   print_wrapped(fmt::format("{} {} {}", shape.op->name, name(shape.c.dtype), summary_of(shape.c)));
   print_table({"kernel", "tensors", "workspace", "", "together", ""}, table, "lrrrrr");

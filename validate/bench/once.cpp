@@ -10,6 +10,8 @@
 #include "validate/bench/device.hpp"
 #include "validate/bench/judge_row.hpp"
 #include "validate/console/table.hpp"
+#include "validate/records/fields/other_fields.hpp"
+#include "validate/records/fields/writer.hpp"
 
 namespace assay {
 
@@ -40,17 +42,13 @@ void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const Ben
       waiting.erase(&k);
       print_wrapped(row_text(row, k) + " launched");
       for (const LaunchedFunction& f : all[i].functions) print_wrapped("  " + resources_text(f));
-      BenchJson j = head_of_row("launched", row, k);
-      j["functions"] = json_of(all[i].functions);
-      out.write(j);
+      out.write(record_line("launched", LaunchedRecord{recorded_row(row, k), all[i].functions}));
     }
     std::fflush(stdout);
   }
   for (const auto& [k, w] : waiting) {
     print_wrapped(fmt::format("{} left out: {}", row_text(*w.row, *k), w.why));
-    BenchJson j = head_of_row("left_out", *w.row, *k);
-    j["reason"] = w.why;
-    out.write(j);
+    out.write(record_line("left_out", LeftOutRecord{recorded_row(*w.row, *k), w.why}));
   }
 }
 

@@ -6,16 +6,19 @@
 
 #include "validate/bench/bench.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/records/fields/row_fields.hpp"
 
 namespace assay {
 
-BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
-  BenchJson j{{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
-              {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
-  if (k.loaded) j["loaded"] = k.loaded->flags;
-  if (const auto& p = shape.place)
-    j["suite"] = {{"name", p->suite}, {"table", p->table}, {"label", p->label}, {"reported", p->reported}};
-  return j;
+RecordedRow recorded_row(const BenchShape& shape, const Kernel& k) {
+  RecordedRow row{.op = std::string(shape.op->name),
+                  .kernel = std::string(k.name),
+                  .backend = "cuda",
+                  .dtype = shape.c.dtype,
+                  .shape = summary(shape.c, shape.op->shape())};
+  if (k.loaded) row.loaded = k.loaded->flags;
+  if (const auto& p = shape.place) row.suite = {p->suite, p->table, p->label, p->reported};
+  return row;
 }
 
 std::string row_text(const BenchShape& shape, const Kernel& k) {

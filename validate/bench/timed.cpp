@@ -9,40 +9,24 @@
 
 #include "validate/bench/device.hpp"
 #include "validate/console/table.hpp"
+#include "validate/records/fields/bench_fields.hpp"
+#include "validate/records/fields/other_fields.hpp"
+#include "validate/records/fields/writer.hpp"
 
 namespace assay {
 
 namespace {
 
-using Json = BenchJson;
-
 // At most 50 samples of each process, evenly spaced, in µs rounded to a nanosecond.  `compare` needs them, and files stay small.
-Json kept(const Clusters& processes) {
+Clusters kept(const Clusters& processes) {
   constexpr std::size_t kKept = 50;
-  Json all = Json::array();
+  Clusters all;
   for (const auto& us : processes) {
-    Json some = Json::array();
+    std::vector<double>& some = all.emplace_back();
     const std::size_t n = std::min(us.size(), kKept);
     for (std::size_t i = 0; i < n; ++i) some.push_back(std::round(1e3 * us[i * us.size() / n]) / 1e3);
-    all.push_back(std::move(some));
   }
   return all;
-}
-
-Json json_of(const Summary& s) {
-  Json j{{"median", s.p50}, {"p5", s.p5},     {"p95", s.p95}, {"min", s.min},
-         {"max", s.max},    {"mean", s.mean}, {"std", s.std}, {"samples", s.n}};
-  if (s.p99) j["p99"] = *s.p99;
-  return j;
-}
-
-Json json_of(const MachineState& m) {
-  return {{"sm_mhz_min", m.sm_mhz_min},
-          {"sm_mhz_max", m.sm_mhz_max},
-          {"memory_mhz", m.memory_mhz},
-          {"power_w_max", m.power_w_max},
-          {"temperature_c_max", m.temperature_c_max},
-          {"throttle", m.throttle}};
 }
 
 // 95 % intervals of reference time over kernel time, [kernels][references].
@@ -87,8 +71,8 @@ struct Ratios {
       const std::string reference(r->kernel->name);
       const double us = median_of(r->cold);
       const bool vendor = is_vendor(*r->kernel);
-      speedups[reference] = us / median;
-      if (r != &t && t.cold.size() > 1) intervals[reference] = {between[at].low, between[at].high};
+      speedups.emplace_back(reference, us / median);
+      if (r != &t && t.cold.size() > 1) intervals.push_back({reference, {between[at].low, between[at].high}});
       if (reference == baseline || (baseline == "vendor" && vendor && !is_eager(*r->kernel))) {
         speedup = us / median;
         if (const double v = bench_score(median, us, limit_us); std::isfinite(v)) score = v;
@@ -97,8 +81,9 @@ struct Ratios {
     }
   }
   std::string text;
-  Json speedups = Json::object(), intervals = Json::object();
-  Json speedup = nullptr, score = nullptr;  // of the baseline
+  Pairs<double> speedups;
+  Pairs<std::vector<double>> intervals;
+  std::optional<double> speedup, score;  // of the baseline
 };
 
 // Prints and records a row's kernels.
@@ -126,51 +111,45 @@ struct ToldRow {
     else print_line("device copy", summary_of(t->copy), "");
   }
 
-  Json record(const Timed& t, const Summary& s, const Ratios& ratios) const {
-    const bool matrix = limit.matrix_rate > 0;
-    Json j = head_of_row("bench", shape, *t.kernel);
-    j.update({{"time_us", json_of(s)},
-              {"l2", flags.l2 == L2::clean ? "clean" : "flushed"},
-              {"samples_us", kept(t.cold)},
-              {"flops", cost.flops},
-              {"bytes", {{"formula", cost.bytes()}, {"unfused_formula", cost.unfused_bytes}}},
-              {"rate_bytes_per_s", cost.bytes() / (1e-6 * s.p50)},
-              {"copy_rate_bytes_per_s", limit.copy_rate},
-              {"share_of_copy", limit.copy_us / s.p50},
-              {"rate_flops_per_s", cost.flops / (1e-6 * s.p50)},
-              {"matrix_rate_flops_per_s", matrix ? Json(limit.matrix_rate) : Json(nullptr)},
-              {"share_of_matrix", matrix ? Json(limit.matrix_us / s.p50) : Json(nullptr)},
-              {"limit", limit.by_memory() ? "copy" : "matrix"},
-              {"share_of_limit", limit.us() / s.p50},
-              {"baseline", flags.baseline},
-              {"speedup", ratios.speedup},
-              {"speedups", ratios.speedups},
-              {"speedup_intervals", ratios.intervals},
-              {"score", ratios.score},
-              {"margin_after_timing", std::isfinite(t.margin) ? Json(t.margin) : Json("inf")},
-              {"processes", t.cold.size()},
-              {"processes_judged", t.judged},
-              {"device_bytes",
-               {{"tensors", t.first.tensor_bytes},
-                {"workspace", t.first.workspace_bytes},
-                {"other", t.first.other_bytes},
-                {"peak", t.first.tensor_bytes + t.first.workspace_bytes + t.first.other_bytes}}}});
-    if (count_of(t.steady)) {
-      j["steady_us"] = json_of(summary_of(t.steady));
-      j["steady_us"]["launches"] = t.first.steady.launches;
-      j["steady_us"]["graph"] = t.first.steady.graph;
+  BenchRecord record(const Timed& t, const Summary& s, const Ratios& ratios) const {
+    BenchRecord r{.row = recorded_row(shape, *t.kernel),
+                  .time_us = {s},
+                  .l2 = flags.l2 == L2::clean ? "clean" : "flushed",
+                  .samples_us = kept(t.cold),
+                  .flops = cost.flops,
+                  .bytes = {cost.bytes(), cost.unfused_bytes},
+                  .rate_bytes_per_s = cost.bytes() / (1e-6 * s.p50),
+                  .copy_rate_bytes_per_s = limit.copy_rate,
+                  .share_of_copy = limit.copy_us / s.p50,
+                  .rate_flops_per_s = cost.flops / (1e-6 * s.p50),
+                  .limit = limit.by_memory() ? "copy" : "matrix",
+                  .share_of_limit = limit.us() / s.p50,
+                  .baseline = flags.baseline,
+                  .speedup = ratios.speedup,
+                  .speedups = ratios.speedups,
+                  .speedup_intervals = ratios.intervals,
+                  .score = ratios.score,
+                  .margin_after_timing = std::isfinite(t.margin) ? t.margin : INFINITY,
+                  .processes = t.cold.size(),
+                  .processes_judged = t.judged,
+                  .dram = t.first.dram,
+                  .resources = t.first.functions,
+                  .code = t.first.code,
+                  .machine = machine};
+    if (limit.matrix_rate > 0) {
+      r.matrix_rate_flops_per_s = limit.matrix_rate;
+      r.share_of_matrix = limit.matrix_us / s.p50;
     }
+    const KernelTimes& of = t.first;
+    r.device_bytes = {of.tensor_bytes, of.workspace_bytes, of.other_bytes, of.tensor_bytes + of.workspace_bytes + of.other_bytes};
+    if (count_of(t.steady)) r.steady_us = {summary_of(t.steady), of.steady.launches, of.steady.graph};
     if (!t.copy.empty()) {
-      j["copy_us"] = json_of(summary_of(t.copy));
-      j["share_of_same_copy"] = share_of(t, s);
+      r.copy_us = {summary_of(t.copy)};
+      r.share_of_same_copy = share_of(t, s);
     }
-    if (t.first.dram) j["dram"] = json_of(*t.first.dram);
-    if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
-    if (!t.first.code.empty()) j["code"] = t.first.code;
-    if (machine) j["machine"] = json_of(*machine);
     if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
-      j["step"] = step - shape.ladder.begin();
-    return j;
+      r.step = step - shape.ladder.begin();
+    return r;
   }
 
  private:
@@ -188,9 +167,7 @@ struct ToldRow {
 
 void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
   if (print) print_wrapped(fmt::format("{:<18} left out: {}", k.name, why));
-  Json j = head_of_row("left_out", shape, k);
-  j["reason"] = why;
-  out.write(j);
+  out.write(record_line("left_out", LeftOutRecord{recorded_row(shape, k), why}));
 }
 
 }  // namespace
@@ -245,7 +222,7 @@ bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFl
     const Summary s = summary_of(t.cold);
     const Ratios ratios(t, s.p50, references, intervals[i], flags.baseline, limit.us());
     if (own) row.print(t, s, ratios, unfused_of(all, t));
-    out.write(row.record(t, s, ratios));
+    out.write(record_line("bench", row.record(t, s, ratios)));
   }
   if (own && flags.copy && bench_copy_bytes(cost, ceilings, shape.c.dtype)) row.print_copy(all);
   return sound;

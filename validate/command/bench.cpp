@@ -21,8 +21,6 @@ namespace assay {
 
 namespace {
 
-using Json = BenchJson;
-
 Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows, L2 l2) {
   Ceilings ceilings{.copy = clock.copy_rate(), .matrix = {}, .peak_bytes = clock.peak_bytes_rate(), .peak_flops = {}};
   fmt::print("  device copy, read and written: {:.1f} GB/s", 1e-9 * ceilings.copy);
@@ -88,9 +86,7 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
     fmt::print("    {:<20}{:>14.0f}{:>14.0f}{:>8.4f}{:>10.3f}{:>8.3f}\n", r.kernel, r.cost.bytes(), unique,
                unique / r.cost.bytes(), requested / r.cost.bytes(), sectors / r.cost.bytes());
     if (flags.sites) print_sites(r.sites);
-    Json j = Json::parse(to_json(r));
-    j["record"] = "traffic";
-    out.write(j);
+    out.write(traffic_line(r));
   });
   return sound;
 }

@@ -40,8 +40,9 @@ void add_list(CLI::App& app, int& code) {
 
 void add_describe(CLI::App& app, int& code) {
   const auto op = std::make_shared<std::string>();
-  CLI::App& describe = *app.add_subcommand("describe", "show an op: formula, axes, tensors, kernels, fills; or numerics");
-  describe.add_option("op", *op, "the op's name, or numerics")->required();
+  CLI::App& describe =
+      *app.add_subcommand("describe", "show an op: formula, axes, tensors, kernels, fills; or numerics, or records");
+  describe.add_option("op", *op, "the op's name; numerics: its words; records: their schema")->required();
   const auto json = std::make_shared<bool>();
   add_json_flag(describe, *json);
   describe.callback([=, &code] { code = describe_command(*op, *json); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// describe: prints an op, or the words of a declaration of numerics, as text or as JSON.
+// describe: prints an op, or the words of a declaration of numerics, as text or as JSON, or the schema of records.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,6 +7,8 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
 #include "validate/problem/numerics_text.hpp"
+#include "validate/records/fields/kinds.hpp"
+#include "validate/records/fields/schema_maker.hpp"
 #include "validate/values/common_fills.hpp"
 
 namespace assay {
@@ -80,6 +82,10 @@ int describe_numerics(bool json) {
 
 int describe_command(const std::string& name_of_op, bool json) {
   if (name_of_op == "numerics") return describe_numerics(json);
+  if (name_of_op == "records") {
+    fmt::print("{}", schema_text(schema_of_records()));
+    return kAllPassed;
+  }
   const Op& op = op_named(name_of_op);
   if (json) {
     print_json(json_of(op));

@@ -74,13 +74,12 @@ void add(Tally& tally, const Part& p) {
     if (kind == "case") tally.add(record_of(j, {}));
     if (kind == "power" && text_in(j, "verdict") == "suspect") tally.add_powerless();
     if (kind != "end") return;
-    tally.seconds += number_in(j, "seconds");
-    if (const auto work = j.find("work_seconds"); work != j.end())
-      for (const auto& [name, sum] : {std::pair{"workers", &tally.work.workers},
-                                      {"goldens", &tally.work.goldens},
-                                      {"judging", &tally.work.judging},
-                                      {"power", &tally.work.power}})
-        *sum += number_in(*work, name);
+    const Tally end = tally_of(j);
+    tally.seconds += end.seconds;
+    tally.work.workers += end.work.workers;
+    tally.work.goldens += end.work.goldens;
+    tally.work.judging += end.work.judging;
+    tally.work.power += end.work.power;
   });
 }
 
@@ -90,7 +89,7 @@ Json merged_head(const std::vector<Part>& parts) {
   std::int64_t cases = 0;
   std::map<std::string, std::string> kernels;
   for (const Part& p : parts) {
-    cases += p.file.planned;
+    cases += p.file.planned.value_or(0);
     for (const auto& [kernel, hash] : p.head.value("kernels", std::map<std::string, std::string>{}))
       if (const auto at = kernels.try_emplace(kernel, hash).first; at->second != hash)
         throw BadInput(fmt::format("'{}' is of another code of {} than the shards before it", p.file.path, kernel));

@@ -16,6 +16,9 @@
 #include "validate/command/commands.hpp"
 #include "validate/probe/probe.hpp"
 #include "validate/probe/subject.hpp"
+#include "validate/records/fields/other_fields.hpp"
+#include "validate/records/fields/reader.hpp"
+#include "validate/records/fields/writer.hpp"
 #include "validate/records/output_file.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/text_file.hpp"
@@ -79,24 +82,20 @@ Probed probed(const ProbeSubject& what, const ProbeBits& in, const ProbeBits& ou
 std::string key_of(const ProbeSubject& what) { return fmt::format("{} {}", what.instruction, what.inputs); }
 
 std::string to_line(const ProbeSubject& what, const Probed& o) {
-  Json j{{"record", "probe"},
-         {"instruction", what.instruction},
-         {"class", what.inputs},
-         {"instructions", what.instructions},
-         {"inputs", o.inputs}};
-  if (!o.worst_error) j["digests"] = o.digests;
-  else if (std::isfinite(*o.worst_error)) j["worst_error"] = *o.worst_error;
-  else j["worst_error"] = "inf";
-  return j.dump();
+  ProbeRecord r{.instruction = what.instruction, .inputs_of = what.inputs, .instructions = what.instructions, .inputs = o.inputs};
+  if (!o.worst_error) r.digests = o.digests;
+  else r.worst_error = std::isfinite(*o.worst_error) ? *o.worst_error : INFINITY;
+  return record_line("probe", r);
 }
 
 std::map<std::string, Probed> probed_in(const std::string& path) {
   std::map<std::string, Probed> all;
   each_record(read_text_file(path), path, [&](const std::string&, const Json& j) {
     if (text_in(j, "record") != "probe") return;
-    Probed o{text_in(j, "inputs"), j.value("digests", std::vector<std::string>{}), {}};
-    if (j.contains("worst_error")) o.worst_error = number_in(j, "worst_error");
-    all[fmt::format("{} {}", text_in(j, "instruction"), text_in(j, "class"))] = o;
+    ProbeRecord r;
+    read_fields(j, r);
+    all[fmt::format("{} {}", r.instruction, r.inputs_of)] = {r.inputs, r.digests.value_or(std::vector<std::string>{}),
+                                                             r.worst_error};
   });
   if (all.empty()) throw BadInput(fmt::format("'{}' holds no probe records", path));
   return all;

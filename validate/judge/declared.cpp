@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "validate/problem/numerics_text.hpp"
@@ -101,13 +100,6 @@ std::vector<DeclaredLine> Declared::looser() const {
   return all;
 }
 
-std::string to_json(const DeclaredLine& l) {
-  nlohmann::ordered_json j{{"record", "declared"}, {"op", l.op},       {"kernel", l.kernel}, {"numerics", l.numerics},
-                           {"cases", l.cases},     {"spare", l.spare}, {"fits", l.fits}};
-  if (l.f32_cases > 0) j["most_error"] = l.most_error;
-  return j.dump();
-}
-
 void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(const Numerics&)>& meets) {
   if (r.compared == 0) return;
   std::unique_lock lock(mutex_);
@@ -127,12 +119,6 @@ std::vector<SuggestedLine> Suggested::lines() const {
   for (const auto& [key, s] : kernels_)
     all.push_back({key.first, key.second, s.met.empty() ? "" : text_of(suggestions()[s.met.front()]), s.cases});
   return all;
-}
-
-std::string to_json(const SuggestedLine& l) {
-  nlohmann::ordered_json j{{"record", "suggested"}, {"op", l.op}, {"kernel", l.kernel}, {"cases", l.cases}};
-  if (!l.numerics.empty()) j["numerics"] = l.numerics;
-  return j.dump();
 }
 
 std::string text_of(const SuggestedLine& l) {

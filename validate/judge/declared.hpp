@@ -20,22 +20,9 @@
 #include <vector>
 
 #include "validate/problem/op.hpp"
-#include "validate/records/record.hpp"
+#include "validate/records/lines.hpp"
 
 namespace assay {
-
-struct DeclaredLine {
-  std::string op, kernel;
-  std::string numerics;              // as declared
-  std::int64_t cases = 0;            // that were passed and had something to compare
-  std::vector<std::string> spare{};  // words that none of them needs
-  std::string fits{};                // the numerics without these words
-  std::int64_t f32_cases = 0;        // with an rms ratio
-  double most_error = 0;             // the largest of these ratios
-  double narrower = 1;               // the most by which err/bound grows in a case without them
-  bool words_spare() const { return !spare.empty() && cases >= 32 && narrower > 1.5; }
-  bool error_spare() const { return f32_cases >= 16 && most_error < 0.5; }
-};
 
 class Declared {
  public:
@@ -58,16 +45,8 @@ class Declared {
   std::map<std::pair<std::string, std::string>, Seen> kernels_;  // by op and name
 };
 
-std::string to_json(const DeclaredLine&);
-
 // The first declaration of a short list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
 // one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.
-struct SuggestedLine {
-  std::string op, kernel;
-  std::string numerics;    // empty: none of the list is met by all cases
-  std::int64_t cases = 0;  // that had something to compare
-};
-
 class Suggested {
  public:
   // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics.  Thread-safe.
@@ -84,7 +63,6 @@ class Suggested {
   std::map<std::pair<std::string, std::string>, Seen> kernels_;  // by op and name
 };
 
-std::string to_json(const SuggestedLine&);
 std::string text_of(const SuggestedLine&);  // one clause
 
 }  // namespace assay

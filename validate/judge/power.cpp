@@ -2,14 +2,12 @@
 #include "validate/judge/power.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "ops/core/dense.hpp"
 #include "validate/judge/aggregate.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/judge/prepare.hpp"
-#include "validate/records/record.hpp"
 
 namespace assay {
 
@@ -245,18 +243,6 @@ std::vector<PowerLine> Power::lines() const {
   std::vector<PowerLine> all;
   for (const auto& [key, line] : lines_) all.push_back(line);
   return all;
-}
-
-std::string to_json(const PowerLine& l) {
-  nlohmann::ordered_json j{{"record", "power"},
-                           {"op", l.op},
-                           {"kernel", l.kernel},
-                           {"dtype", name(l.dtype)},
-                           {"fault", l.fault},
-                           {"tried", l.tried},
-                           {"verdict", l.powerless() ? "suspect" : "passed"}};
-  if (!l.rejected_by.empty()) j["rejected_by"] = l.rejected_by;
-  return j.dump();
 }
 
 }  // namespace assay

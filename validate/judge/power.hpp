@@ -21,21 +21,12 @@
 #include <vector>
 
 #include "validate/problem/op.hpp"
+#include "validate/records/lines.hpp"
 
 namespace assay {
 
 struct Prepared;
-struct Record;
 struct Task;
-
-struct PowerLine {
-  std::string op, kernel;
-  DType dtype = DType::f32;
-  std::string fault;
-  std::int64_t tried = 0;   // cases whose output the fault changes, until one rejected it
-  std::string rejected_by;  // repro line of the case that rejected it; empty: none did
-  bool powerless() const { return rejected_by.empty(); }
-};
 
 class Power {
  public:
@@ -66,7 +57,5 @@ class Power {
   std::set<Key> taken_back_;                                                // of which a case was taken back
   std::vector<std::pair<const Task*, std::vector<const Kernel*>>> judged_;  // tasks, and the kernels whose outputs were compared
 };
-
-std::string to_json(const PowerLine&);
 
 }  // namespace assay

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
@@ -270,23 +269,6 @@ std::string difference(const Case& from, const Case& to, const OpShape& op) {
 
 Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, const TryCases& trials) {
   return Search(failed, op, kernel, trials).go();
-}
-
-std::string to_json(const Shrunk& s) {
-  using Json = nlohmann::ordered_json;
-  const auto reruns = [](const Shrunk::Reruns& r) { return Json{{"run", r.run}, {"failed", r.failed}}; };
-  Json j{{"record", "shrunk"}, {"of", s.of}};
-  if (!s.label.empty()) j["label"] = s.label;
-  j["same_seed"] = reruns(s.same_seed);
-  j["other_seeds"] = reruns(s.other_seeds);
-  if (s.smallest) {
-    j["smallest"] = {{"repro", s.smallest->repro}, {"verdict", name(s.smallest->verdict)}, {"reason", s.smallest->reason}};
-    if (!s.smallest->pattern.empty()) j["smallest"]["pattern"] = s.smallest->pattern;
-  }
-  if (!s.after.empty()) j["after"] = s.after;
-  j["tried"] = s.tried;
-  j["seconds"] = s.seconds;
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace assay

@@ -11,21 +11,9 @@
 #include <vector>
 
 #include "validate/judge/judge.hpp"
+#include "validate/records/lines.hpp"
 
 namespace assay {
-
-struct Shrunk {
-  std::string of;     // repro line of the failing case
-  std::string label;  // "deterministic", "racy", "seed-specific" or "needs earlier calls"; empty: not rerun
-  struct Reruns {
-    std::int64_t run = 0, failed = 0;  // failed: in the same way
-  };
-  Reruns same_seed, other_seeds;
-  std::optional<Record> smallest;  // nullopt: no smaller case that was tried fails in the same way
-  std::vector<std::string> after;  // repro lines of cases that must be judged before, in the same process, for it to fail
-  std::int64_t tried = 0;          // number of smaller cases that were tried
-  double seconds = 0;
-};
 
 // Whether a record with this verdict can be shrunk.
 inline bool can_shrink(const Record& r) {
@@ -48,7 +36,5 @@ Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, con
 std::string failure_kind(const Record& r);
 // "seq_q=1000 heads=8 fill=ramp": the values in `from` that differ in `to`.
 std::string difference(const Case& from, const Case& to, const OpShape& op);
-
-std::string to_json(const Shrunk& s);
 
 }  // namespace assay

@@ -21,6 +21,8 @@
 #include "validate/model/machine/kernel_machine.hpp"
 #include "validate/model/machine/step_fault.hpp"
 #include "validate/model/sample.hpp"
+#include "validate/records/fields/other_fields.hpp"
+#include "validate/records/fields/writer.hpp"
 #include "validate/records/output_file.hpp"
 #include "validate/worker/clock.hpp"
 
@@ -196,10 +198,9 @@ void print_steps(const char* what, const std::vector<StepTime>& steps, double co
                100 * s.bytes / copy_rate * 1e6 / s.us);
 }
 
-nlohmann::ordered_json json_of(const std::vector<StepTime>& steps) {
-  auto all = nlohmann::ordered_json::array();
-  for (const StepTime& s : steps)
-    all.push_back({{"op", s.op}, {"kernel", s.kernel}, {"name", s.name}, {"count", s.count}, {"us", s.us}, {"bytes", s.bytes}});
+std::vector<RecordedSteps> recorded(const std::vector<StepTime>& steps) {
+  std::vector<RecordedSteps> all;
+  for (const StepTime& s : steps) all.push_back({std::string(s.op), std::string(s.kernel), s.name, s.count, s.us, s.bytes});
   return all;
 }
 
@@ -233,28 +234,26 @@ int bench_model(const ModelFlags& flags, const IgnoredFields& ignored, const Loa
         print_steps("decoding", t.steps, copy_rate);
       }
       std::fflush(stdout);
-      nlohmann::ordered_json j = {{"record", "model"},
-                                  {"way", "assay"},
-                                  {"config", flags.config.empty() ? flags.folder : flags.config},
-                                  {"dtype", name(model.dtype)},
-                                  {"ops", flags.ops},
-                                  {"prompt", prompt},
-                                  {"batch", batch},
-                                  {"outputs", flags.tokens},
-                                  {"ahead", flags.ahead},
-                                  {"first_token_s", t.first_token_s},
-                                  {"token_s", t.token_s},
-                                  {"tokens_s", t.tokens_s},
-                                  {"least_bytes", t.least_bytes},
-                                  {"copy_rate", t.copy_rate},
-                                  {"floor_share", t.floor_share()},
-                                  {"needed", t.needed},
-                                  {"memory_before", device.in_use},
-                                  {"memory", t.memory},
-                                  {"prompt_steps", json_of(t.prompt_steps)},
-                                  {"steps", json_of(t.steps)}};
-      add_ignored(j, ignored);
-      lines += j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";  // a value may be cut within a character
+      const ModelRecord record{.config = flags.config.empty() ? flags.folder : flags.config,
+                               .dtype = model.dtype,
+                               .ops = flags.ops,
+                               .prompt = prompt,
+                               .batch = batch,
+                               .outputs = flags.tokens,
+                               .ahead = flags.ahead,
+                               .first_token_s = t.first_token_s,
+                               .token_s = t.token_s,
+                               .tokens_s = t.tokens_s,
+                               .least_bytes = t.least_bytes,
+                               .copy_rate = t.copy_rate,
+                               .floor_share = t.floor_share(),
+                               .needed = t.needed,
+                               .memory_before = device.in_use,
+                               .memory = t.memory,
+                               .prompt_steps = recorded(t.prompt_steps),
+                               .steps = recorded(t.steps),
+                               .ignored_fields = ignored};
+      lines += record_line("model", record) + "\n";
       if (!flags.json.empty()) write_whole(flags.json, std::vector<std::string_view>{lines});
     }
   return code;

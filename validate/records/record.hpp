@@ -132,9 +132,12 @@ struct Tally {
 std::string to_json(const RunHead&);
 std::string to_json(const Record&);
 std::string to_json(const Tally&);
+std::string traffic_line(const Record&);  // a case that was run for its byte counts
 
 // Reads a `case` record of that case back; to_json() of it gives the same line.  Throws BadInput.
 Record record_of(const nlohmann::ordered_json& j, const Case& c);
+// Reads an `end` record back, but for the counts of its cases.  Throws BadInput.
+Tally tally_of(const nlohmann::ordered_json& j);
 
 // What the verdict holds the kernel to: the default in words, or what it declares.  Empty for a built-in kernel, whose source
 // says it.

@@ -55,9 +55,8 @@ std::string machine_note(const TimedRow& base, const TimedRow& now) {
   for (const TimedRow* row : {&base, &now})
     if (!row->machine->throttle.empty())
       note += fmt::format(" · {} throttled: {}", row == &base ? "base" : "new", fmt::join(row->machine->throttle, ", "));
-  const double a = base.machine->sm_mhz_max, b = now.machine->sm_mhz_max;
-  if (a > 0 && b > 0)
-    note += std::fabs(b / a - 1) < 0.01 ? " · clocks equal" : fmt::format(" · clocks {:.0f} -> {:.0f} MHz", a, b);
+  const std::optional<double> a = base.machine->sm_mhz_max, b = now.machine->sm_mhz_max;
+  if (a && b) note += std::fabs(*b / *a - 1) < 0.01 ? " · clocks equal" : fmt::format(" · clocks {:.0f} -> {:.0f} MHz", *a, *b);
   return note;
 }
 

@@ -8,7 +8,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
-#include "validate/records/record_schema.hpp"
+#include "validate/records/fields/record_schema.hpp"
 
 namespace assay {
 

@@ -72,7 +72,7 @@ nlohmann::ordered_json charts_of(const Report& report) {
   double copy = 0;
   for (const ReportRow& row : report.rows) {
     copy = std::max(copy, row.row->copy_rate);
-    if (double rate = row.row->matrix_rate; rate > 0) matrix[row.row->dtype] = std::max(rate, matrix.value(row.row->dtype, 0.0));
+    if (const auto& rate = row.row->matrix_rate) matrix[row.row->dtype] = std::max(*rate, matrix.value(row.row->dtype, 0.0));
   }
   const bool judged = std::any_of(report.margins.begin(), report.margins.end(), [](std::int64_t n) { return n > 0; });
   return {{"sizes", sizes_of(report)},

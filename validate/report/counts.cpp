@@ -67,7 +67,8 @@ void add_traffic(Report& report) {
 }
 
 void add_resources(Report& report) {
-  using Needs = std::tuple<std::string, std::string, std::string, std::string, double, double, double, double, double, double>;
+  using Figure = std::optional<double>;
+  using Needs = std::tuple<std::string, std::string, std::string, std::string, Figure, Figure, Figure, Figure, Figure, Figure>;
   std::map<Needs, ResourceRow> all;
   for (const ReportRow& row : report.rows)
     for (const FunctionResources& f : row.row->resources) {

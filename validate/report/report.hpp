@@ -101,7 +101,7 @@ struct ResourceRow {
   const RecordFile* file = nullptr;
   std::string op, kernel, dtype;
   FunctionResources needs;
-  double most_blocks = 0;  // over the shapes; needs.blocks is the least
+  std::optional<double> most_blocks{};  // over the shapes; needs.blocks is the least
   std::size_t shapes = 0;
 };
 

@@ -130,7 +130,7 @@ SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
 double fusion_at_most(const TimedRow& r) {
   if (!(r.copy_rate > 0 && r.bytes > 0)) return 0;
   // At the ceilings the unfused pipeline takes at most the fused kernel's time plus that of copying the bytes between its steps.
-  const double limit = std::max(r.bytes / r.copy_rate, r.matrix_rate > 0 ? r.flops / r.matrix_rate : 0);
+  const double limit = std::max(r.bytes / r.copy_rate, r.matrix_rate ? r.flops / *r.matrix_rate : 0);
   return 1 + std::max(0.0, r.unfused_bytes - r.bytes) / r.copy_rate / limit;
 }
 

@@ -243,7 +243,7 @@ Section rows_section(const Report& report) {
       out.cells.push_back(std::move(cell));
     }
     out.cells.push_back({r.score ? fmt::format("{:.2f}", *r.score) : ""});
-    out.cells.push_back({r.peak_bytes > 0 ? fmt::format("{:.1f}", r.peak_bytes / (1 << 20)) : ""});
+    out.cells.push_back({r.peak_bytes ? fmt::format("{:.1f}", *r.peak_bytes / (1 << 20)) : ""});
     out.cells.push_back({r.dram ? fmt::format("{:.2f}", 1e-6 * r.dram->sum()) : ""});
     out.cells.push_back({row.before ? fmt::format("{:+.1f} %", 100 * (r.time_us.p50 / row.before->time_us.p50 - 1)) : ""});
     out.cells.push_back({hashes ? row.before->code == r.code ? "unchanged" : "changed" : ""});
@@ -275,9 +275,9 @@ std::string figure_text(double v) {
   const double size = std::abs(v);
   return size >= 100 ? fmt::format("{:.1f}", v) : size >= 1 ? fmt::format("{:.2f}", v) : fmt::format("{:.3g}", v);
 }
-std::string share_text(double v, int digits) { return v < 0 ? "" : fmt::format("{:.{}f} %", 100 * v, digits); }
+std::string share_text(std::optional<double> v, int digits) { return v ? fmt::format("{:.{}f} %", 100 * *v, digits) : ""; }
 std::string ratio_text(double v) { return v > 0 ? fmt::format("{:.2f}×", v) : ""; }
-std::string megabytes(double bytes) { return bytes < 0 ? "" : figure_text(1e-6 * bytes); }
+std::string megabytes(std::optional<double> bytes) { return bytes ? figure_text(1e-6 * *bytes) : ""; }
 
 std::vector<Section> sections_of(const Report& report) {
   std::vector<Section> all{ranked_section(report),    suites_section(report),      rows_section(report),

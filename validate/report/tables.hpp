@@ -60,9 +60,9 @@ inline std::string run_name(const Report& report, const RecordFile* file) {
   return "R" + std::to_string(file - report.files.data() + 1);
 }
 std::string margin_text(double err_per_bound);
-std::string figure_text(double v);                 // three digits or more: 0.0123, 4.56, 789
-std::string share_text(double v, int digits = 0);  // "12 %"; empty below 0: not recorded
-std::string ratio_text(double v);                  // "1.23×"; empty for 0: unknown
-std::string megabytes(double bytes);               // 1e6 bytes; empty below 0: not recorded
+std::string figure_text(double v);                                // three digits or more: 0.0123, 4.56, 789
+std::string share_text(std::optional<double> v, int digits = 0);  // "12 %"; empty: not recorded
+std::string ratio_text(double v);                                 // "1.23×"; empty for 0: unknown
+std::string megabytes(std::optional<double> bytes);               // 1e6 bytes; empty: not recorded
 
 }  // namespace assay

@@ -10,7 +10,7 @@ namespace assay {
 
 namespace {
 
-std::string whole(double v) { return v < 0 ? "" : fmt::format("{:.0f}", v); }
+std::string whole(std::optional<double> v) { return v ? fmt::format("{:.0f}", *v) : ""; }
 
 // Our bytes, with the unfused kernel's and the share saved in small print.
 Cell beside(std::optional<double> ours, std::optional<double> unfused) {
@@ -24,18 +24,25 @@ Cell beside(std::optional<double> ours, std::optional<double> unfused) {
 }
 
 std::string state_of(const RecordFile& f) {
-  double least = 0, most = 0, power = 0, celsius = 0;
+  MachineState all;
   std::map<std::string, int> reasons;
+  // Note: an empty optional is less than any number.
   for (const TimedRow& r : f.rows) {
     if (!r.machine) continue;
-    least = least > 0 ? std::min(least, r.machine->sm_mhz_min) : r.machine->sm_mhz_min;
-    most = std::max(most, r.machine->sm_mhz_max);
-    power = std::max(power, r.machine->power_w_max);
-    celsius = std::max(celsius, r.machine->temperature_c_max);
-    for (const std::string& reason : r.machine->throttle) ++reasons[reason];
+    const MachineState& m = *r.machine;
+    if (m.sm_mhz_min) all.sm_mhz_min = std::min(*m.sm_mhz_min, all.sm_mhz_min.value_or(*m.sm_mhz_min));
+    all.sm_mhz_max = std::max(all.sm_mhz_max, m.sm_mhz_max);
+    all.power_w_max = std::max(all.power_w_max, m.power_w_max);
+    all.temperature_c_max = std::max(all.temperature_c_max, m.temperature_c_max);
+    for (const std::string& reason : m.throttle) ++reasons[reason];
   }
-  if (most == 0) return f.rows.empty() ? "" : "clocks and power were not recorded";
-  std::string text = fmt::format("SM {:.0f} to {:.0f} MHz, {:.0f} W and {:.0f} °C at most", least, most, power, celsius);
+  if (!all.sm_mhz_max) return f.rows.empty() ? "" : "clocks and power were not recorded";
+  std::string text = fmt::format("SM {:.0f} to {:.0f} MHz", all.sm_mhz_min.value_or(*all.sm_mhz_max), *all.sm_mhz_max);
+  if (all.power_w_max || all.temperature_c_max) {
+    text += all.power_w_max ? fmt::format(", {:.0f} W", *all.power_w_max) : ",";
+    if (all.temperature_c_max) text += fmt::format("{} {:.0f} °C", all.power_w_max ? " and" : "", *all.temperature_c_max);
+    text += " at most";
+  }
   for (const auto& [reason, count] : reasons) text += fmt::format(", {} in {} rows", reason, count);
   return text + (reasons.empty() ? ", not throttled" : "");
 }
@@ -62,8 +69,8 @@ Section traffic_section(const Report& report) {
            {"run"}},
           {}};
   for (const TrafficRow& r : report.traffic) {
-    const auto counted = [&](double CountedTraffic::*part) {
-      const auto of = [&](const CountedTraffic* c) { return c && c->*part > 0 ? std::optional(c->*part) : std::nullopt; };
+    const auto counted = [&](std::optional<double> CountedTraffic::*part) {
+      const auto of = [&](const CountedTraffic* c) { return c ? c->*part : std::nullopt; };
       return beside(of(r.counted), of(r.unfused_counted));
     };
     const auto dram = [&](auto part) {
@@ -116,7 +123,7 @@ Section resources_section(const Report& report) {
                        {whole(f.registers)},
                        {whole(f.static_shared)},
                        {whole(f.dynamic_shared)},
-                       {whole(f.local_bytes), {}, f.local_bytes > 0},
+                       {whole(f.local_bytes), {}, f.local_bytes.value_or(0) > 0},
                        {whole(f.threads)},
                        {f.blocks == r.most_blocks ? whole(f.blocks) : whole(f.blocks) + "–" + whole(r.most_blocks)},
                        {whole(f.blocks_per_sm)},
@@ -157,7 +164,7 @@ Section profiles_section(const Report& report) {
                        {p->dtype},
                        {p->shape},
                        {p->function},
-                       {p->time_us < 0 ? "" : figure_text(p->time_us)},
+                       {p->time_us ? figure_text(*p->time_us) : ""},
                        {share_text(p->occupancy_theoretical)},
                        {share_text(p->occupancy_achieved)},
                        {share_text(p->memory_share)},

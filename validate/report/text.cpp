@@ -113,11 +113,11 @@ std::string to_csv(const Report& report) {
   for (const ReportRow& row : report.rows) {
     const TimedRow& r = *row.row;
     const auto maybe = [](const std::optional<double>& v) { return v ? fmt::format("{:.6g}", *v) : std::string(); };
-    text += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{:.0f},{}",
+    text += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{}",
                         field(r.op), field(r.kernel), field(r.dtype), field(r.shape), r.margin, r.time_us.p50, r.time_us.p5,
                         r.time_us.p95, r.time_us.mean, r.time_us.std, r.time_us.n, r.samples.size(), maybe(r.steady_us),
                         1e-3 * r.bytes / r.time_us.p50, 1e-6 * r.flops / r.time_us.p50, r.share_of_limit, field(r.limit),
-                        maybe(r.score), r.peak_bytes, field(r.code));
+                        maybe(r.score), r.peak_bytes ? fmt::format("{:.0f}", *r.peak_bytes) : "0", field(r.code));
     for (const auto part : {&SuitePlace::name, &SuitePlace::table, &SuitePlace::label}) {
       std::vector<std::string> of_each;
       for (const SuitePlace* place : row.suites) of_each.push_back(place->*part);

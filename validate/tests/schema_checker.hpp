@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "validate/records/record_schema.hpp"
+#include "validate/records/fields/record_schema.hpp"
 
 namespace assay::test {
 

@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(kThreads) attention_forward_reversed(Problem<T
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
   int tile = block % query_blocks;
-  if (p.q_starts && (tile = p.take(tile, kThreads)) < 0) return;
+  if (p.q_starts) tile = p.take(tile, kThreads);
+  if (tile < 0) return;
   const int query = tile * kThreads + static_cast<int>(threadIdx.x);
   if (query >= p.queries) return;
   const T* const q = p.q.of(batch, head) + query * p.q.seq;
@@ -33,7 +34,8 @@ __global__ void __launch_bounds__(kThreads) attention_forward_reversed(Problem<T
 
   float o[kChannels] = {}, max = -INFINITY, sum = 0;
   const int first_key = p.first_visible(query), visible = p.visible(query);
-  k += (visible - 1) * p.k.seq, v += (visible - 1) * p.v.seq;
+  k += (visible - 1) * p.k.seq;
+  v += (visible - 1) * p.v.seq;
   for (int key = visible - 1; key >= first_key; --key, k -= p.k.seq, v -= p.v.seq) {
     float s = rotated_dot(p.rope, p.dim, q, k, p.place(query), key) * p.scale;
     if (p.cap > 0) s = p.cap * tanhf(s / p.cap);

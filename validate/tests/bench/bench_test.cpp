@@ -311,12 +311,12 @@ TEST_CASE("bench: the ceiling with the longer time is the limit; without a matri
   CHECK(slow.of("unfused").at("record") == "bench");  // references are timed even if not asked for
   CHECK(naive.at("limit") == "matrix");
   CHECK(naive.at("share_of_limit") == naive.at("share_of_matrix"));
-  CHECK(naive.at("speedup").is_null());  // no library on this machine
+  CHECK_FALSE(naive.contains("speedup"));  // no library on this machine
   CHECK(naive.at("speedups").contains("unfused"));
   const Json none = timed(machine, line, flags, {.copy = 1e9, .matrix = {{f32, 0}}}).of("naive");
   CHECK(none.at("limit") == "copy");
-  CHECK(none.at("matrix_rate_flops_per_s").is_null());
-  CHECK(none.at("share_of_matrix").is_null());
+  CHECK_FALSE(none.contains("matrix_rate_flops_per_s"));
+  CHECK_FALSE(none.contains("share_of_matrix"));
 }
 
 TEST_CASE("bench: --baseline none times only the kernels that are asked for") {

@@ -226,6 +226,39 @@ TEST_CASE("record file: depth, numbers and texts have bounds") {
   CHECK(f.rows[0].kernel == "a?[2J???");
 }
 
+TEST_CASE("record file: what is missing and what is null are the same, and no number stands for either") {
+  const Json whole = Json::parse(line_of(kBench));
+  Json full = whole;
+  full["score"] = 0.5;
+  full["speedup"] = 2;
+  full["baseline"] = "unfused";
+  full["matrix_rate_flops_per_s"] = 1e15;
+  full["device_bytes"] = {{"tensors", 1}, {"workspace", 1}, {"other", 1}, {"peak", 3}};
+  full["machine"] = {
+      {"sm_mhz_min", 1980}, {"sm_mhz_max", 1980}, {"memory_mhz", 3201}, {"power_w_max", 600}, {"throttle", Json::array()}};
+  full["resources"] = {{{"function", "f"}, {"registers", 40}}};
+  const TimedRow all = read({line_of(full)}).rows.at(0);
+  CHECK((all.score == 0.5 && all.matrix_rate == 1e15 && all.peak_bytes == 3.0 && all.speedups.at("unfused") == 2));
+  CHECK((all.machine->sm_mhz_max == 1980.0 && !all.machine->temperature_c_max));
+  CHECK((all.resources.at(0).registers == 40.0 && !all.resources.at(0).occupancy));
+  for (const bool null : {false, true}) {
+    Json bare = full;
+    for (const char* name : {"/score", "/speedup", "/matrix_rate_flops_per_s", "/device_bytes", "/machine/sm_mhz_max"}) {
+      const Json::json_pointer at(name);
+      if (null) bare[at] = nullptr;
+      else bare[at.parent_pointer()].erase(at.back());
+    }
+    const TimedRow row = read({line_of(bare)}).rows.at(0);
+    CHECK((!row.score && row.speedups.empty() && !row.matrix_rate && !row.peak_bytes && !row.machine->sm_mhz_max));
+  }
+  full["machine"]["sm_mhz_max"] = 0;  // as older records have it
+  CHECK_FALSE(read({line_of(full)}).rows.at(0).machine->sm_mhz_max);
+  const char* const profile =
+      R"({"record":"profile","op":"o","kernel":"k","dtype":"f16","shape":"s","function":"f","registers":0})";
+  const ProfileRow p = read({profile}).profiles.at(0);
+  CHECK((p.registers == 0.0 && !p.time_us && !p.dram_share));
+}
+
 TEST_CASE("record file: other files are refused with file, line and what was expected") {
   const std::string line = line_of(kBench);
   CHECK(refused(kHead + line.substr(0, 90)) == "'a.jsonl' line 2 is not a record: the file was cut off in the middle of it");

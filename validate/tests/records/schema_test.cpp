@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks records against reports/schema.json.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +13,10 @@
 #include "schema_checker.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/shrink.hpp"
+#include "validate/records/fields/kinds.hpp"
+#include "validate/records/fields/schema_maker.hpp"
+#include "validate/records/fields/view_fields.hpp"
+#include "validate/records/fields/view_times.hpp"
 #include "validate/records/record.hpp"
 
 using namespace assay;
@@ -68,6 +75,69 @@ const char* const kBench = R"({"record":"bench","op":"layernorm_residual","kerne
   "share_of_matrix":0.009,"limit":"copy","share_of_limit":1.02,"baseline":"unfused","speedup":1.6,
   "speedups":{"unfused":1.6,"baseline_cudnn":1.1},"margin_after_timing":0.3})";
 
+// The fields that a reader of T names and a schema lacks, or has as optional where the reader requires it.
+class NamedFields {
+ public:
+  static constexpr bool kReads = false;
+  NamedFields(const Json& schema, std::string& unknown) : schema_(defined(schema)), unknown_(unknown) {}
+  template <class T>
+  void required(std::string_view name, const T& value, const Say& = {}) {
+    const Json all = schema_.value("required", Json::array());
+    if (std::find(all.begin(), all.end(), name) == all.end()) unknown_ += fmt::format(" {} (required)", name);
+    optional(name, value);
+  }
+  template <class T>
+  void optional(std::string_view name, const T& value, const Say& = {}) {
+    const Json& all = schema_.at("properties");
+    if (const auto at = all.find(std::string(name)); at != all.end()) within(*at, value);
+    else unknown_ += fmt::format(" {}", name);
+  }
+  template <class T>
+  void added(std::string_view name, const T& value, const Say& = {}) {
+    optional(name, value);
+  }
+  void either(std::string_view, std::string_view) {}
+
+ private:
+  static const Json& defined(const Json& schema) {
+    if (!schema.contains("$ref")) return schema;
+    const std::string reference = schema.at("$ref");
+    return defined(record_schema().at("$defs").at(reference.substr(reference.rfind('/') + 1)));
+  }
+  template <class T>
+  void within(const Json& schema, const T&) {
+    if constexpr (Described<T>) {
+      NamedFields inner(schema, unknown_);
+      T value{};
+      Fields<T>::visit(inner, value);
+    }
+  }
+  template <class T>
+  void within(const Json& schema, const std::optional<T>&) {
+    within(schema, T{});
+  }
+  template <class T>
+  void within(const Json& schema, const std::vector<T>&) {
+    if constexpr (Described<T>) within(defined(schema).at("items"), T{});
+  }
+  template <class T>
+  void within(const Json& schema, const std::map<std::string, T>&) {
+    if constexpr (Described<T>) within(defined(schema).at("additionalProperties"), T{});
+  }
+
+  const Json& schema_;
+  std::string& unknown_;
+};
+
+template <class T>
+std::string unknown_fields(const std::string& kind) {
+  std::string unknown;
+  NamedFields named(record_schema().at("$defs").at(kind), unknown);
+  T value{};
+  Fields<T>::visit(named, value);
+  return unknown;
+}
+
 const char* const kResources = R"([{"function":"rows_room::norm<__half, 8>","registers":40,"static_shared":32,"dynamic_shared":0,
   "local_bytes":0,"threads":256,"blocks":16384,"blocks_per_sm":6,"occupancy":0.75}])";
 
@@ -105,11 +175,13 @@ TEST_CASE("schema: full and bare records conform") {
   CHECK(violation(traffic.dump()) == "");
   Json bench = Json::parse(kBench);
   CHECK(violation(bench.dump()) == "");
-  bench["speedup"] = nullptr;
+  bench["speedup"] = nullptr;  // as older records have it
   bench["margin_after_timing"] = "inf";
   bench["matrix_rate_flops_per_s"] = nullptr;
   bench["share_of_matrix"] = nullptr;
   bench["speedups"] = Json::object();
+  CHECK(violation(bench.dump()) == "");
+  for (const char* missing : {"speedup", "matrix_rate_flops_per_s", "share_of_matrix"}) bench.erase(missing);
   CHECK(violation(bench.dump()) == "");
   bench["dram"] = {{"read_bytes", 5e8}, {"written_bytes", 0}};
   bench["resources"] = Json::parse(kResources);
@@ -212,6 +284,36 @@ TEST_CASE("schema: every field of a record is checked") {
   }
   bench["time_us"]["samples"] = 0;
   CHECK(violation(bench.dump()) != "");
+}
+
+// `validate describe records` writes the file.
+TEST_CASE("schema: reports/schema.json is what the fields of the records make") {
+  std::ifstream in(ASSAY_DATASETS_DIR "/../reports/schema.json", std::ios::binary);
+  REQUIRE(in);
+  const std::string there{std::istreambuf_iterator<char>(in), {}}, made = schema_text(schema_of_records());
+  const auto [a, b] = std::mismatch(there.begin(), there.end(), made.begin(), made.end());
+  INFO("the same up to: " << std::string(std::max(there.begin(), a - 200), a));
+  CHECK((a == there.end() && b == made.end()));
+  CHECK(Json::parse(made) == record_schema());
+}
+
+TEST_CASE("schema: what compare and report read are fields of it, and they require no other than it does") {
+  CHECK(unknown_fields<RecordFile>("run") == "");
+  CHECK(unknown_fields<JudgedCase>("case") == "");
+  CHECK(unknown_fields<CountedTraffic>("traffic") == "");
+  CHECK(unknown_fields<ShrunkCase>("shrunk") == "");
+  CHECK(unknown_fields<PlantedFault>("power") == "");
+  CHECK(unknown_fields<TimedRow>("bench") == "");
+  CHECK(unknown_fields<LeftOut>("left_out") == "");
+  CHECK(unknown_fields<Timing>("timing") == "");
+  CHECK(unknown_fields<DecodeTimes>("model") == "");
+  CHECK(unknown_fields<ProfileRow>("profile") == "");
+  CHECK(unknown_fields<ProbeRecord>("probe") == "");
+  CHECK(unknown_fields<RunEnd>("end") == "");
+  // Fields of another kind are found.
+  CHECK(unknown_fields<TimedRow>("case").find(" shape") != std::string::npos);
+  CHECK(unknown_fields<JudgedCase>("left_out").find(" verdict") != std::string::npos);
+  CHECK(unknown_fields<ShrunkCase>("power").find(" same_seed") != std::string::npos);
 }
 
 TEST_CASE("schema: its axes, dtypes and verdicts are those of the code") {

@@ -189,7 +189,7 @@ TEST_CASE("report: ablations in the order of the ladder, traffic beside unfused'
   add_counts(f.report);
   REQUIRE(f.report.resources.size() == 1);
   const ResourceRow& r = f.report.resources[0];
-  CHECK((r.shapes == 2 && r.needs.blocks == 64 && r.most_blocks == 132 && r.needs.registers == 64 && r.needs.threads == -1));
+  CHECK((r.shapes == 2 && r.needs.blocks == 64 && r.most_blocks == 132 && r.needs.registers == 64 && !r.needs.threads));
 }
 
 TEST_CASE("report: fusion can give the time of the saved bytes on top of the limit, copy or matrix", "[report]") {
@@ -200,7 +200,7 @@ TEST_CASE("report: fusion can give the time of the saved bytes on top of the lim
   r.copy_rate = 4e12;
   r.matrix_rate = 8e14;
   CHECK(std::abs(fusion_at_most(r) - 1.15) < 1e-9);  // 100 us of operations, 15 us of bytes between the steps
-  r.matrix_rate = 0;
+  r.matrix_rate.reset();
   CHECK(std::abs(fusion_at_most(r) - 1.6) < 1e-9);
   r.copy_rate = 0;
   CHECK(fusion_at_most(r) == 0);
@@ -229,7 +229,7 @@ TEST_CASE("records: profiles and timings may lack fields, but a wrong time or by
                R"("occupancy_achieved":0.4,"stalls":{"barrier":0.1,"long_scoreboard":0.6}})"}});
   REQUIRE(f.report.profiles.size() == 1);
   const ProfileRow& p = *f.report.profiles[0].second;
-  CHECK((p.occupancy_achieved == 0.4 && p.compute_share == -1 && p.stalls[0].first == "long_scoreboard"));
+  CHECK((p.occupancy_achieved == 0.4 && !p.compute_share && p.stalls[0].first == "long_scoreboard"));
   CHECK_THROWS_AS(
       Files({{kHead, timing("pytorch_eager", R"("time_us":{"median":0,"p5":0,"p95":0,"min":0,"max":0,"samples":1})")}}),
       BadInput);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/records/record_schema.hpp"
+#include "validate/records/fields/record_schema.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,7 @@
 #include <string_view>
 
 #include "validate/base/input.hpp"
-
-// Embeds the schema, so that the program can be copied alone to another machine.
-__asm__(".pushsection .rodata\n.global assay_record_schema\nassay_record_schema:\n.incbin \"" ASSAY_RECORD_SCHEMA
-        "\"\n.global assay_record_schema_end\nassay_record_schema_end:\n.byte 0\n.popsection\n");
-extern "C" const char assay_record_schema[], assay_record_schema_end[];
+#include "validate/records/fields/kinds.hpp"
 
 namespace assay {
 
@@ -163,7 +159,7 @@ class Checker {
 }  // namespace
 
 const Json& record_schema() {
-  static const Json schema = Json::parse(assay_record_schema, assay_record_schema_end);
+  static const Json schema = schema_of_records();
   return schema;
 }
 

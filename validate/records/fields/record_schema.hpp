@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records against reports/schema.json, which the program has with it, by the part of JSON Schema 2020-12 that the schema uses.
+// Records against their schema, which reports/schema.json has too, by the part of JSON Schema 2020-12 that it uses.
 #pragma once
 
 #include <nlohmann/json.hpp>
