@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
-# More broken kernels are edits of right ones, in cuda/OP/faults.txt: cmake/faults.py writes them into the build folder.
+# More broken kernels and variants are edits of right ones, in cuda/OP/{faults,variants}.txt: cmake/faults.py writes them into the
+# build folder, which it lays out like cuda/.
 # More may come from elsewhere: kernels of ASSAY_KERNEL_DIRS, ops of ASSAY_OP_DIRS (docs/door.md).
 # cuda/OP/variants/KERNEL.cu are correct kernels that compute otherwise, to test for false alarms; only in registry_trial.cpp.
 # ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
@@ -64,7 +65,7 @@ set(generated "${PROJECT_BINARY_DIR}/generated")
 
 # Which edits there are is seen here; their kernels are written again whenever an edit or its kernel has changed.
 set(edits "${generated}/faults")
-file(GLOB faults CONFIGURE_DEPENDS "${trial}/*/faults.txt")
+file(GLOB faults CONFIGURE_DEPENDS "${trial}/*/faults.txt" "${trial}/*/variants.txt")
 if(ASSAY_TESTS AND faults)
   set(write_edits "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/faults.py" --write "${edits}" "${trial}")
   execute_process(COMMAND ${write_edits} RESULT_VARIABLE code ERROR_VARIABLE told)
@@ -73,12 +74,14 @@ if(ASSAY_TESTS AND faults)
   elseif(NOT code EQUAL 0)
     message(FATAL_ERROR "${told}")
   endif()
-  file(GLOB written "${edits}/*/*.cu")
+  file(GLOB written "${edits}/*/broken/*.cu")
   list(APPEND ASSAY_BROKEN ${written})
+  file(GLOB written_variants "${edits}/*/variants/*.cu")
+  list(APPEND ASSAY_VARIANTS ${written_variants})
   file(GLOB edited CONFIGURE_DEPENDS "${trial}/*/*.cu" "${trial}/*/variants/*.cu")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${faults} "${PROJECT_SOURCE_DIR}/cmake/faults.py")
-  add_custom_command(OUTPUT "${edits}/written" BYPRODUCTS ${written} DEPENDS ${faults} ${edited} "${PROJECT_SOURCE_DIR}/cmake/faults.py"
-    COMMAND ${write_edits} COMMAND "${CMAKE_COMMAND}" -E touch "${edits}/written" COMMENT "Broken kernels from edits" VERBATIM)
+  add_custom_command(OUTPUT "${edits}/written" BYPRODUCTS ${written} ${written_variants} DEPENDS ${faults} ${edited} "${PROJECT_SOURCE_DIR}/cmake/faults.py"
+    COMMAND ${write_edits} COMMAND "${CMAKE_COMMAND}" -E touch "${edits}/written" COMMENT "Kernels from edits" VERBATIM)
   add_custom_target(assay_edits DEPENDS "${edits}/written")
 else()
   file(REMOVE_RECURSE "${edits}")
@@ -128,7 +131,7 @@ function(assay_write_registry file)
     if(folder)
       string(REPLACE "OP" "${op}" of_op "${folder}")
       if(broken)
-        file(GLOB kernels "${of_op}/*.cu" "${edits}/${op}/*.cu")
+        file(GLOB kernels "${of_op}/*.cu" "${edits}/${op}/broken/*.cu")
         list(SORT kernels COMPARE FILE_BASENAME)
       else()
         file(GLOB kernels "${of_op}/*.cu")
@@ -139,7 +142,8 @@ function(assay_write_registry file)
       endforeach()
       set(kernels "")
       if(broken)
-        file(GLOB kernels "${trial}/${op}/variants/*.cu")
+        file(GLOB kernels "${trial}/${op}/variants/*.cu" "${edits}/${op}/variants/*.cu")
+        list(SORT kernels COMPARE FILE_BASENAME)
       endif()
       foreach(kernel ${kernels})
         get_filename_component(name "${kernel}" NAME_WE)
@@ -229,7 +233,7 @@ assay_write_registry("${generated}/registry_hostile.cpp" "${PROJECT_SOURCE_DIR}/
 # Broken kernels and variants are compiled together, one unit per op, since each has its own namespace.
 set(ASSAY_BROKEN_UNITS "")
 foreach(op ${ASSAY_OPS})
-  file(GLOB broken "${trial}/${op}/broken/*.cu" "${trial}/${op}/variants/*.cu" "${edits}/${op}/*.cu")
+  file(GLOB broken "${trial}/${op}/broken/*.cu" "${trial}/${op}/variants/*.cu" "${edits}/${op}/*/*.cu")
   set(unit "")
   foreach(kernel ${broken})
     file(RELATIVE_PATH relative "${PROJECT_SOURCE_DIR}" "${kernel}")

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Broken kernels that are edits of a right one: FOLDER/OP/faults.txt, where FOLDER is laid out like cuda/.
+"""Kernels that are edits of a right one, where FOLDER is laid out like cuda/: broken ones in FOLDER/OP/faults.txt, and variants,
+which are right, in FOLDER/OP/variants.txt.
 
   faults.py --check [FOLDER]             whether each edit matches its kernel exactly once (default: cuda)
-  faults.py --write BUILD [FOLDER]       writes each as BUILD/OP/FAULT.cu, and removes those of edits that are gone
-  faults.py --show OP FAULT [FOLDER]     prints one
+  faults.py --write BUILD [FOLDER]       writes each as BUILD/OP/broken/NAME.cu or BUILD/OP/variants/NAME.cu, and removes those
+                                         of edits that are gone
+  faults.py --show OP NAME [FOLDER]      prints one
   faults.py --self-test                  checks that each mistake in an edit is told
 
 An entry of faults.txt that has `kernel:` is an edit; any other is of a file broken/FAULT.cu:
@@ -19,6 +21,10 @@ An entry of faults.txt that has `kernel:` is an edit; any other is of a file bro
   (blank)             the edit changes another place too
   after:, witness:, tier:     as validate/records/faults.hpp says
 
+An entry of variants.txt is always an edit, and has one line for the first two and none of the last:
+
+  variant: TEXT       what it computes otherwise
+
 The exit code is 1 if an edit does not match, and 2 if a file is none of this form.
 """
 
@@ -30,13 +36,15 @@ import tempfile
 import textwrap
 
 TREE = pathlib.Path(__file__).resolve().parents[1]
-KEYS = ("fault", "caught by", "kernel")
-LATER = ("after", "witness", "tier")  # what validate-trial writes
-MOST = 15  # lines that an edit takes away or adds; a larger fault reads better as a file of broken/
+KINDS = {"faults.txt": "broken", "variants.txt": "variants"}  # files of edits, and where their kernels are written
+KEYS = {"broken": ("fault", "caught by", "kernel"), "variants": ("variant", "kernel")}
+LATER = {"broken": ("after", "witness", "tier"), "variants": ()}  # what validate-trial writes
+TITLES = (("FAULT: ", "fault"), ("Caught by: ", "caught by"), ("", "variant"))  # of the head comment
+MOST = 15  # lines that an edit takes away or adds; a larger one reads better as a file of its own
 
 
 class Unreadable(Exception):
-    """A file that is no faults.txt."""
+    """A file of edits that is not of their form."""
 
 
 def named(path):
@@ -45,25 +53,27 @@ def named(path):
 
 
 class Fault:
-    """An entry of faults.txt."""
+    """An entry of faults.txt or variants.txt."""
 
     def __init__(self, path, line, name):
         self.path, self.line, self.name = path, line, name
+        self.kind = KINDS[path.name]
         self.keys = {}
-        self.hunks = []  # each a list of (number of its line in faults.txt, sign, text)
+        self.hunks = []  # each a list of (number of its line in the file, sign, text)
 
     def place(self, line=None):
         return f"{named(self.path)}:{line or self.line}: [{self.name}]"
 
     @property
     def is_edit(self):
-        return bool(self.hunks) or any(key in self.keys for key in KEYS)
+        return self.kind == "variants" or bool(self.hunks) or any(key in self.keys for key in KEYS[self.kind])
 
     def head(self):
         """The head comment of its kernel."""
         text = ["// SPDX-License-Identifier: Apache-2.0"]
-        for title, key in (("FAULT", "fault"), ("Caught by", "caught by")):
-            text += textwrap.wrap(f"{title}: {self.keys.get(key, '')}", 125, initial_indent="// ", subsequent_indent="// ")
+        for title, key in TITLES:
+            if key in KEYS[self.kind]:
+                text += textwrap.wrap(f"{title}{self.keys.get(key, '')}", 125, initial_indent="// ", subsequent_indent="// ")
         # Note: which line it is stands apart, since the head comment is compiled into the table of kernels.
         return text + [
             "",
@@ -91,12 +101,12 @@ def read(path):
             fault.hunks[-1].append((number, line[0], line[1:].rstrip()))
             begun = True
             continue
-        elif fault and colon and key in KEYS + LATER:
+        elif fault and colon and key in KEYS[fault.kind] + LATER[fault.kind]:
             if key in fault.keys:
                 raise Unreadable(f"{named(path)}:{number}: a second '{key}:'")
             fault.keys[key] = value
         elif line:
-            raise Unreadable(f"{named(path)}:{number}: no line of a fault: {line[:80]}")
+            raise Unreadable(f"{named(path)}:{number}: no line of {path.name}: {line[:80]}")
         begun = False
     return found
 
@@ -112,9 +122,9 @@ def kernel_of(fault):
     return next((f for f in (op / f"{name}.cu", op / "variants" / f"{name}.cu") if f.is_file()), None)
 
 
-def broken_kernel(fault):
-    """The text of the broken kernel, and what is wrong with the edit: one of both."""
-    wrong = [f"{fault.place()}: an edit has '{key}:'" for key in KEYS if key not in fault.keys]
+def edited_kernel(fault):
+    """The text of the kernel with its edit, and what is wrong with the edit: one of both."""
+    wrong = [f"{fault.place()}: an edit has '{key}:'" for key in KEYS[fault.kind] if key not in fault.keys]
     if wrong:
         return None, wrong
     for folder in ("broken", "variants", "."):
@@ -151,7 +161,7 @@ def broken_kernel(fault):
     for sign, does in (("-", "takes away"), ("+", "adds")):
         changed = sum(1 for hunk in fault.hunks for _, s, _ in hunk if s == sign)
         if changed > MOST:
-            wrong.append(f"{fault.place()}: it {does} {changed} lines, at most {MOST}; a larger fault is a file of broken/")
+            wrong.append(f"{fault.place()}: it {does} {changed} lines, at most {MOST}; a larger one is a file of {fault.kind}/")
     if not fault.hunks:
         wrong.append(f"{fault.place()}: an edit has lines to replace")
     room = re.compile(rf"ROOM\({fault.path.parent.name}, {fault.keys['kernel']}\)")
@@ -188,21 +198,20 @@ def broken_kernel(fault):
 
 
 def faults_of(folder):
-    """All faults of a folder, by op."""
-    return {path.parent.name: read(path) for path in sorted(folder.glob("*/faults.txt"))}
+    """All faults of a folder, and its variants that are edits."""
+    return [fault for name in KINDS for path in sorted(folder.glob(f"*/{name}")) for fault in read(path)]
 
 
 def check(folder):
     """What is wrong with the faults of a folder, and the number of edits."""
     wrong = []
     edits = 0
-    for faults in faults_of(folder).values():
-        for fault in faults:
-            if fault.is_edit:
-                edits += 1
-                wrong += broken_kernel(fault)[1]
-            elif not (fault.path.parent / "broken" / f"{fault.name}.cu").is_file():
-                wrong.append(f"{fault.place()}: it is no edit, and there is no file broken/{fault.name}.cu")
+    for fault in faults_of(folder):
+        if fault.is_edit:
+            edits += 1
+            wrong += edited_kernel(fault)[1]
+        elif not (fault.path.parent / "broken" / f"{fault.name}.cu").is_file():
+            wrong.append(f"{fault.place()}: it is no edit, and there is no file broken/{fault.name}.cu")
     return wrong, edits
 
 
@@ -216,16 +225,15 @@ def write(build, folder):
     """Writes the kernels of all edits, and returns what is wrong.  One that does not match is a head that does not compile."""
     wrong = []
     written = set()
-    for op, faults in faults_of(folder).items():
-        for fault in (f for f in faults if f.is_edit):
-            text, why = broken_kernel(fault)
-            if why:
-                text = "\n".join(fault.head() + [f"#error {line}" for line in why]) + "\n"
-            wrong += why
-            path = build / op / f"{fault.name}.cu"
-            write_if_different(path, text)
-            written.add(path)
-    for path in set(build.glob("*/*.cu")) - written:
+    for fault in (f for f in faults_of(folder) if f.is_edit):
+        text, why = edited_kernel(fault)
+        if why:
+            text = "\n".join(fault.head() + [f"#error {line}" for line in why]) + "\n"
+        wrong += why
+        path = build / fault.path.parent.name / fault.kind / f"{fault.name}.cu"
+        write_if_different(path, text)
+        written.add(path)
+    for path in set(build.rglob("*.cu")) - written:
         path.unlink()
     return wrong
 
@@ -242,7 +250,8 @@ namespace assay::ROOM(op, naive) {
 }  // namespace assay::ROOM(op, naive)
 """
 EDIT = "[wrong]\nfault: f.\ncaught by: c.\nkernel: naive\n"
-MISTAKES = (  # an edit, and what is said of it
+OTHER = "[other]\nvariant: V.\nkernel: naive\n-  once();\n+  two();\n"
+MISTAKES = (  # an edit of faults.txt, and what is said of it
     (EDIT + "-  one();\n+  two();\n", ":5: [wrong]: the lines stand nowhere in OP/naive.cu: it has no line '  one();'"),
     (EDIT + "-  once();\n-  float max = 0;\n", ":5: [wrong]: the lines stand nowhere in OP/naive.cu: the lines do not follow"),
     (EDIT + "-once();\n+  two();\n", "it has no line 'once();'"),
@@ -259,10 +268,18 @@ MISTAKES = (  # an edit, and what is said of it
     (EDIT.replace("wrong", "file") + "-  once();\n", ":1: [file]: broken/file.cu is a kernel of that name"),
     (EDIT.replace("wrong", "naive") + "-  once();\n", ":1: [naive]: ./naive.cu is a kernel of that name"),
     ("[gone]\nwitness: w\ntier: T1\n", ":1: [gone]: it is no edit, and there is no file broken/gone.cu"),
-    ("-  once();\n", ":1: no line of a fault"),
-    (EDIT + "what: x\n", ":5: no line of a fault: what: x"),
+    ("-  once();\n", ":1: no line of faults.txt"),
+    (EDIT + "what: x\n", ":5: no line of faults.txt: what: x"),
     (EDIT + "kernel: naive\n", ":5: a second 'kernel:'"),
     (EDIT + EDIT, ":5: 'wrong' stands here twice"),
+    (OTHER, ":2: no line of faults.txt: variant: V."),
+)
+OF_VARIANTS = (  # the same of variants.txt
+    ("[other]\nkernel: naive\n", ":1: [other]: an edit has 'variant:'"),
+    (OTHER + "tier: T1\n", ":6: no line of variants.txt: tier: T1"),
+    (EDIT, ":2: no line of variants.txt: fault: f."),
+    (OTHER + "+  two();\n" * 15, ":1: [other]: it adds 16 lines, at most 15; a larger one is a file of variants/"),
+    (OTHER.replace("once", "one"), ":4: [other]: the lines stand nowhere"),
 )
 
 
@@ -280,7 +297,7 @@ def self_test():
         )
         assert check(op.parent) == ([], 1), check(op.parent)
         assert write(build, op.parent) == []
-        made = build / "op/wrong.cu"
+        made = build / "op/broken/wrong.cu"
         lines = [line for line in made.read_text().splitlines() if not line.startswith(("#line", "// Written"))]
         assert lines == [
             "// SPDX-License-Identifier: Apache-2.0",
@@ -302,26 +319,36 @@ def self_test():
         assert SOUND.splitlines()[int(number) - 1].startswith("}") and file == str(op / "naive.cu")
         before = made.stat().st_mtime_ns
         assert write(build, op.parent) == [] and made.stat().st_mtime_ns == before, "what is the same is written again"
-        for text, said in MISTAKES:
-            edit.write_text(text)
-            try:
-                wrong, _ = check(op.parent)
-            except Unreadable as why:
-                wrong = [str(why)]
-            told = "\n".join(wrong).replace(str(op), "OP")
-            assert "OP/faults.txt:" in told and said in told, f"{text}\nis told as:\n{told}\nand not as: {said}"
+        variants = op / "variants.txt"
+        variants.write_text(OTHER)
+        assert write(build, op.parent) == [] and made.exists()
+        other = build / "op/variants/other.cu"
+        assert other.read_text().startswith("// SPDX-License-Identifier: Apache-2.0\n// V.\n\n"), other.read_text()
+        assert "ROOM(op, other) {" in other.read_text() and "  two();" in other.read_text()
+        for file, mistakes in ((edit, MISTAKES), (variants, OF_VARIANTS)):
+            before = file.read_text()
+            for text, said in mistakes:
+                file.write_text(text)
+                try:
+                    wrong, _ = check(op.parent)
+                except Unreadable as why:
+                    wrong = [str(why)]
+                told = "\n".join(wrong).replace(str(op), "OP")
+                assert f"OP/{file.name}:" in told and said in told, f"{text}\nis told as:\n{told}\nand not as: {said}"
+            file.write_text(before)
         edit.write_text(MISTAKES[0][0])
         assert write(build, op.parent) and "#error" in made.read_text(), "what does not match compiles"
         edit.write_text("")
         assert write(build, op.parent) == [] and not made.exists(), "an edit is gone, and its kernel stays"
-    print(f"{len(MISTAKES)} planted mistakes found, no false alarm")
+        assert other.exists()
+    print(f"{len(MISTAKES) + len(OF_VARIANTS)} planted mistakes found, no false alarm")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--write", type=pathlib.Path, metavar="BUILD")
-    parser.add_argument("--show", nargs=2, metavar=("OP", "FAULT"))
+    parser.add_argument("--show", nargs=2, metavar=("OP", "NAME"))
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=TREE / "cuda")
     options = parser.parse_args()
@@ -330,10 +357,10 @@ def main():
         return self_test()
     if options.show:
         op, name = options.show
-        fault = next((f for f in read(folder / op / "faults.txt") if f.is_edit and f.name == name), None)
+        fault = next((f for f in faults_of(folder) if f.is_edit and (f.path.parent.name, f.name) == (op, name)), None)
         if not fault:
-            raise Unreadable(f"{named(folder)}/{op}/faults.txt has no edit [{name}]")
-        text, wrong = broken_kernel(fault)
+            raise Unreadable(f"{named(folder)}/{op} has no edit [{name}]")
+        text, wrong = edited_kernel(fault)
         print(text or "", end="")
     elif options.write:
         wrong = write(options.write, folder)

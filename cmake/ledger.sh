@@ -23,10 +23,15 @@ judged() {
   [ "$code" -le 1 ] || { tail -5 "$records/$name.txt" >&2; exit "$code"; }
 }
 
-names_in() { find "$1" -path "*/$2/*.cu" -printf '%f\n' | sed 's/[.]cu$//' | sort -u | paste -sd, -; }
+# names_in KIND FOLDER...: of the kernels that stand there, or were written there from edits
+names_in() {
+  local kind=$1
+  shift
+  find "$@" -path "*/$kind/*.cu" -printf '%f\n' | sed 's/[.]cu$//' | sort -u | paste -sd, -
+}
 
 judged smoke "$build/bin/validate" run --suite smoke
-judged variants "$build/bin/validate-trial" run --suite smoke --kernel "$(names_in cuda variants)" --no-shrink
+judged variants "$build/bin/validate-trial" run --suite smoke --kernel "$(names_in variants cuda "$build/generated/faults")" --no-shrink
 judged witnesses "$build/bin/validate-trial" selfcheck --witnesses cuda
 sound=(--sound "$records/smoke.jsonl" --sound "$records/variants.jsonl") faults=(--faults "$records/witnesses.jsonl")
 trial=build-trial/ledger  # one for all folders, so that what they share is compiled once
@@ -34,11 +39,11 @@ source reports/trial/build.sh
 for folder in "$@"; do
   kernels=$(unpacked "$folder")
   built "$kernels" . "$trial"
-  if [ -n "$(names_in "$kernels" broken)" ]; then
+  if [ -n "$(names_in broken "$kernels")" ]; then
     judged "$folder" "$trial/bin/validate-trial" selfcheck --suite smoke
     faults+=(--faults "$records/$folder.jsonl")
   else
-    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in "$kernels" variants)" --no-shrink
+    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in variants "$kernels")" --no-shrink
     sound+=(--sound "$records/$folder.jsonl")
   fi
 done

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the rules for kernel files (cuda/OP/**, not cuda/core), and for the lines that the edits of cuda/OP/faults.txt put into them.
-# Prints FILE:LINE of each violation.
+# Checks the rules for kernel files (cuda/OP/**, not cuda/core), and for the lines that the edits of cuda/OP/{faults,variants}.txt put into
+# them.  Prints FILE:LINE of each violation.
 #   kernel_rules.sh SOURCE           checks the tree
 #   kernel_rules.sh --self-test      checks that each rule finds its violation, without false alarms in comments and sound code
 set -uo pipefail
 
 kernel_rules() {
   cd "$1" || exit 2
-  find cuda -type f \( -name '*.cu' -o -name '*.cuh' -o -name faults.txt \) ! -path 'cuda/core/*' | sort | xargs -r awk '
+  find cuda -type f \( -name '*.cu' -o -name '*.cuh' -o -name faults.txt -o -name variants.txt \) ! -path 'cuda/core/*' | sort | xargs -r awk '
     function wrong(line, rule) { printf "%s:%d: %s\n", file, line, rule; bad = 1 }
     function word(name) { return code ~ "(^|[^A-Za-z0-9_])(" name ")([^A-Za-z0-9_]|$)" }
     function finish() {
@@ -23,7 +23,7 @@ kernel_rules() {
       finish()
       file = FILENAME
       n = split(file, part, "/"); op = part[2]; stem = part[n]; sub(/\.[^.]*$/, "", stem)
-      edits = file ~ /\/faults\.txt$/
+      edits = file ~ /\/(faults|variants)\.txt$/
       kernel = file ~ /\.cu$/; broken = kernel && file ~ /\/broken\//
       if (broken && !(op in faulty)) faulty[op] = file
       if (file ~ /\/broken\/plain\.cuh$/) plain[op] = 1
@@ -32,7 +32,7 @@ kernel_rules() {
       if ($0 != "// SPDX-License-Identifier: Apache-2.0") wrong(1, "the first line is // SPDX-License-Identifier: Apache-2.0")
       next
     }
-    edits && /^kernel: / { edited[op] = 1 }
+    edits && /^fault: / { edited[op] = 1 }
     edits && !sub(/^\+/, "") { next }
     in_head && /^\/\// {
       head++
@@ -115,13 +115,14 @@ mkdir -p "$work/cuda/edited/broken"
 printf '%s\n// FAULT: f.\n// Caught by: b.\nnamespace assay::ROOM(edited, alone) {\n' "$spdx" >"$work/cuda/edited/broken/alone.cu"
 printf '%s\n' '[wrong]' 'fault: memcpy' 'kernel: naive' '-  memcpy(&a, &b, 4);' '   __syncthreads();' '+  __syncthreads();' '+  sync_block();' \
   '+f<<<1, 32>>>(x);' 'tier: T1' >"$work/cuda/edited/faults.txt"
+printf '%s\n' '[other]' 'variant: memcpy' 'kernel: naive' '-  x;' '+  __syncwarp();' >"$work/cuda/bare/variants.txt"
 printf '%s\n// FAULT: f.\n// Caught by: b.\nnamespace assay::ROOM(op, said) {\n' "$spdx" >"$work/cuda/op/broken/said.cu"
 printf '%s\n// 1\n// 2\n// 3\n// 4\n// 5\n// 6\n// 7\nnamespace assay::ROOM(op, wordy) {\n' "$spdx" >"$work/cuda/op/wordy.cu"
 printf '// No licence.\nint x;\n' >"$work/cuda/op/roomless.cu"
 mkdir -p "$work/cuda/core"
 printf 'asm("");\n' >"$work/cuda/core/device_gpu.cuh"
 printf '%s\n' cuda/op/other_name.cu:3 cuda/op/other_op.cu:3 cuda/op/broken/unsaid.cu:2 cuda/op/broken/unsaid.cu:2 cuda/op/wordy.cu:2 \
-  cuda/op/roomless.cu:1 cuda/op/roomless.cu:1 cuda/bare/broken/alone.cu:1 cuda/edited/faults.txt:6 cuda/edited/faults.txt:8 >>"$work/expected"
+  cuda/op/roomless.cu:1 cuda/op/roomless.cu:1 cuda/bare/broken/alone.cu:1 cuda/edited/faults.txt:6 cuda/edited/faults.txt:8 cuda/bare/variants.txt:5 >>"$work/expected"
 kernel_rules "$work" | sed -E 's/^([^:]*:[0-9]+):.*/\1/' | sort >"$work/found"
 sort "$work/expected" | diff - "$work/found" || { echo "< missed   > false alarm"; exit 1; }
 kernel_rules "$work" >/dev/null && { echo "violations do not fail the check"; exit 1; }

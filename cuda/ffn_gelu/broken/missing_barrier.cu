@@ -22,14 +22,14 @@ KERNEL(ffn_gelu){
 template <class T>
 __global__ void missing_barrier(const T* x, const T* w1, const T* b1, const T* w2, const T* b2, T* y, std::int64_t hidden,
                                 std::int64_t ffn, std::int64_t x_stride, std::int64_t w1_stride, std::int64_t w2_stride,
-                                std::int64_t y_stride, Plain<T> steps) {
+                                std::int64_t y_stride, Unit unit) {
   float* const h = shared_memory<float>();
   x += blockIdx.x * x_stride;
   y += blockIdx.x * y_stride;
   for (std::int64_t f = threadIdx.x; f < ffn; f += kThreads) {
     float z = 0;
     for (std::int64_t i = 0; i < hidden; ++i) z = fmaf(to_float(ld(x + i)), to_float(ld(w1 + f * w1_stride + i)), z);
-    st(h + f, steps.unit(z, b1 != nullptr ? to_float(ld(b1 + f)) : 0.0f));
+    st(h + f, unit(z, b1 != nullptr ? to_float(ld(b1 + f)) : 0.0f));
   }
   for (std::int64_t o = threadIdx.x; o < hidden; o += kThreads) {
     float sum = 0;
@@ -45,7 +45,7 @@ void run(const ffn_gelu::Args& a, const Launch& l) {
     launch(missing_barrier<T>,
            {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = static_cast<std::size_t>(ffn) * sizeof(float)},
            l.stream, a.x.as<T>(), a.w1.as<T>(), a.b1.as<T>(), a.w2.as<T>(), a.b2.as<T>(), a.y.as<T>(), a.x.shape[1], ffn,
-           a.x.stride[0], a.w1.stride[0], a.w2.stride[0], a.y.stride[0], Plain<T>{a.form});
+           a.x.stride[0], a.w1.stride[0], a.w2.stride[0], a.y.stride[0], Unit{a.form});
   });
 }
 

@@ -6,7 +6,7 @@
 
 namespace assay::ROOM(ffn_gelu, units_of_last_call) {
 
-KERNEL(ffn_gelu) = plain_traits<Plain>();
+KERNEL(ffn_gelu) = plain_traits();
 
 void run(const ffn_gelu::Args& a, const Launch& l) {
   struct Call {
@@ -19,7 +19,7 @@ void run(const ffn_gelu::Args& a, const Launch& l) {
   const Call call{a.x.data, a.w1.data, l.workspace, tokens, hidden, ffn};
   const bool again = hidden >= 64 && call == before;
   before = call;
-  if (!again || tokens == 0) return run_plain<Plain>(a, l);
+  if (!again || tokens == 0) return run_plain(a, l);
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     const Shape second{tokens, hidden, ffn, ffn, a.w2.stride[0], a.y.stride[0], ceil_div(hidden, kPlainOut)};
     launch(ffn_gelu_plain<float, T, T, AddBias>,

@@ -17,13 +17,6 @@ using Rows = row_norm::Matrices<T, residual_rmsnorm::Args>;
 template <class T>
 struct Plain {
   static constexpr std::size_t kSharedBytes = row_norm::kScratchBytes;
-
-  static __device__ T* s_of(const Rows<T>& m, std::int64_t row) { return m.s + row * m.s_stride; }
-  // Whether the norm is of the sum in f32, given whether it shall be.
-  static __device__ bool unrounded(bool asked) { return asked; }
-  // What the squares are of.
-  static __device__ float squared(const T* /*x*/, float sum) { return sum; }
-  static __device__ float epsilon(const Rows<T>& m) { return m.epsilon; }
   // 1 / root, in every thread.
   static __device__ float handed_out(float r) { return r; }
 };
@@ -33,22 +26,22 @@ __global__ void residual_rmsnorm_plain(Rows<T> m, bool sum_in_f32) {
   const std::int64_t row = blockIdx.x;
   const T* const x = m.x + row * m.x_stride;
   const T* const residual = m.residual + row * m.residual_stride;
-  T* const s = S::s_of(m, row);
+  T* const s = m.s + row * m.s_stride;
   T* const y = m.y + row * m.y_stride;
 
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
     st(s + c, from_float<T>(to_float(ld(x + c)) + to_float(ld(residual + c))));
 
   const auto summed = [&](std::int64_t c) {
-    return S::unrounded(sum_in_f32) ? to_float(ld(x + c)) + to_float(ld(residual + c)) : to_float(ld(s + c));
+    return sum_in_f32 ? to_float(ld(x + c)) + to_float(ld(residual + c)) : to_float(ld(s + c));
   };
   float squares = 0;
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) {
-    const float v = S::squared(x + c, summed(c));
+    const float v = summed(c);
     squares = fmaf(v, v, squares);
   }
   const float all = block_sum(squares, shared_memory<float>());
-  const float r = S::handed_out(1.0f / sqrtf(all / static_cast<float>(m.cols) + S::epsilon(m)));
+  const float r = S::handed_out(1.0f / sqrtf(all / static_cast<float>(m.cols) + m.epsilon));
 
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
     st(y + c, from_float<T>(summed(c) * r * to_float(ld(m.gamma + c))));
