@@ -113,10 +113,10 @@ class FaultHandler {
     Trouble trouble;
     trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
     trouble.address = address;
-    if (signal_number == SIGILL) {
+    if (signal_number == SIGILL) {  // -fsanitize=bounds,alignment
       trouble.what = Trouble::What::trapped;
       trouble.code = address;
-    }  // -fsanitize=bounds,alignment
+    }
     stop(trouble);
   }
   stack_t old_stack_;
