@@ -2,7 +2,6 @@
 // Runs a grid block by block, in the machine's order, and throws a Fault if something stopped it.
 #include <signal.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where threads of a block wait for each other: the block barrier, named barriers, and the meetings of a warp's lanes.
 #include <bit>
-#include <cstring>
 #include <utility>
 #include <vector>
 
