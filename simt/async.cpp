@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "async.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "arena.hpp"
@@ -104,7 +103,7 @@ void read_part(const void* p, unsigned bytes, unsigned valid, Where where) {
 }  // namespace
 
 void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where) {
-  if (async_copies.covers(address - arena_begin(), bytes))
+  if (async_copies.covers(arena_offset(address), bytes))
     stop({.what = Trouble::What::in_flight, .where = where, .address = address, .bytes = bytes, .write = write});
 }
 
@@ -118,11 +117,9 @@ void copy_async(void* shared, const void* global, int valid, Where where) {
   if (valid == Bytes) access<Bytes, Access::read>(global, where);
   else read_part(global, Bytes, static_cast<unsigned>(valid), where);
   access<Bytes, Access::write>(shared, where);
-  // The copy writes as late as possible in forward order, at once in reverse, and as the seed says when shuffled.
-  const ThreadOrder order = options.order;
-  const bool at_once = order == ThreadOrder::reverse || (order == ThreadOrder::shuffle && random_numbers.next() >> 63 != 0);
+  const bool at_once = !as_late_as_may_be();
   if (!async_copies.in_flight()) watch_accesses();
-  async_copies.start(running_thread->id, to - arena_begin(),
+  async_copies.start(running_thread->id, arena_offset(to),
                      {.to = static_cast<unsigned char*>(shared),
                       .from = static_cast<const unsigned char*>(global),
                       .where = where,

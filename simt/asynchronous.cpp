@@ -30,9 +30,4 @@ void start_asynchronous() {
   running_block.asynchronous = true;
 }
 
-bool as_late_as_may_be() {
-  const ThreadOrder order = options.order;
-  return order == ThreadOrder::forward || (order == ThreadOrder::shuffle && random_numbers.next() >> 63 == 0);
-}
-
 }  // namespace simt::detail

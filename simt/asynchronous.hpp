@@ -10,7 +10,5 @@ namespace simt::detail {
 // slow_access(), and so does every access of the blocks of the launch that run later.
 void use_asynchronous(Where where);
 void start_asynchronous();  // called when a block starts
-// Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, at random if shuffled.
-bool as_late_as_may_be();
 
 }  // namespace simt::detail

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "describe.hpp"
 #include "findings.hpp"
 #include "grid.hpp"
 #include "threads.hpp"
@@ -12,12 +13,9 @@ namespace simt::detail {
 Guards guards;
 
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where) {
-  const std::size_t offset = address - arena_begin();
+  const std::size_t offset = arena_offset(address);
   const auto refuse = [&](const char* kind, const char* why) {
-    stop_with(kind,
-              std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
-                  std::to_string(offset) + " of shared memory, " + why,
-              where);
+    stop_with(kind, access_of(bytes, write) + "at byte " + std::to_string(offset) + " of shared memory, " + why, where);
   };
   if (guards.has(offset, bytes, Guards::barrier)) refuse("bad_barrier", "where a barrier lies");
   if (guards.untouchable(offset, bytes)) refuse("in_flight", "which a copy_box may still be writing");

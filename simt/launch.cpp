@@ -2,7 +2,6 @@
 // Runs a grid block by block, in the machine's order, and throws a Fault if something stopped it.
 #include <signal.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -113,10 +112,10 @@ class FaultHandler {
     Trouble trouble;
     trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
     trouble.address = address;
-    if (signal_number == SIGILL) {
+    if (signal_number == SIGILL) {  // -fsanitize=bounds,alignment
       trouble.what = Trouble::What::trapped;
       trouble.code = address;
-    }  // -fsanitize=bounds,alignment
+    }
     stop(trouble);
   }
   stack_t old_stack_;

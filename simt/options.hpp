@@ -23,4 +23,10 @@ struct Random {  // splitmix64
 inline Options options;
 inline Random random_numbers;  // of the running launch, which starts them from Options::seed
 
+// Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, at random if shuffled.
+inline bool as_late_as_may_be() {
+  const ThreadOrder order = options.order;
+  return order == ThreadOrder::forward || (order == ThreadOrder::shuffle && random_numbers.next() >> 63 == 0);
+}
+
 }  // namespace simt::detail

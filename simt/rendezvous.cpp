@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where threads of a block wait for each other: the block barrier, named barriers, and the meetings of a warp's lanes.
 #include <bit>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -187,8 +186,9 @@ void come_to_named(int id, int threads, bool waits, Where where) {
   if (waits) {
     t.at_named = id;
     wait_as(Meet::named, static_cast<unsigned>(id), where);
-  } else if (b.late = b.late || !t.early; options.watch) {
-    watch.release(t.id, b.clocks);
+  } else {
+    b.late = b.late || !t.early;
+    if (options.watch) watch.release(t.id, b.clocks);
   }
   b.expected = expected;
   ++b.arrived;
@@ -207,7 +207,11 @@ void come_to_named(int id, int threads, bool waits, Where where) {
       if (running_block.thread[i].at_named == id) members.push_back(static_cast<std::uint16_t>(i));
     watch.named_barrier(members, over.clocks);
   }
-  make_ready_if([&](Thread& other) { return other.at_named == id && (other.at_named = 0, true); });
+  make_ready_if([id](Thread& other) {
+    if (other.at_named != id) return false;
+    other.at_named = 0;
+    return true;
+  });
 }
 
 }  // namespace

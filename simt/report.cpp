@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -77,7 +76,7 @@ Finding describe_access(const Trouble& t) {
 
 Finding describe_in_flight(const Trouble& t) {
   Finding f{"in_flight",
-            access_of(t.bytes, t.write) + "at byte " + std::to_string(t.address - arena_begin()) +
+            access_of(t.bytes, t.write) + "at byte " + std::to_string(arena_offset(t.address)) +
                 " of shared memory, which a cp_async may still be writing",
             {},
             0};
@@ -89,8 +88,7 @@ Finding describe_in_flight(const Trouble& t) {
 
 Finding describe_race(const Trouble& t) {
   const bool shared = is_shared(t.address);
-  Finding f{shared ? "shared_race" : "global_race", access_of(t.bytes, t.write), {}, 0};
-  if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
+  Finding f{shared ? "shared_race" : "global_race", access_at(t.address, t.bytes, t.write), {}, 0};
   f.message += std::string(", unordered after the ") + (t.earlier_write ? "write" : "read") + " by " + watch.describe(t.earlier);
   return f;
 }
@@ -202,17 +200,13 @@ Finding describe_trouble() {
     case What::reported: f = {findings.reported_kind, findings.reported, {}, 0}; break;
     case What::race: f = describe_race(t); break;
     case What::observed:
-      f = {"plain_access", "a plain " + access_of(t.bytes, t.write), {}, 0};
-      if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
-      f.message += ", made without ld or st";
+      f = {"plain_access", "a plain " + access_at(t.address, t.bytes, t.write) + ", made without ld or st", {}, 0};
       break;
     case What::trapped:
       f = {"out_of_bounds", "an index outside its array, or a pointer that is not aligned to its type", {}, 0};
       break;
     case What::uninitialised:
-      f = {"uninitialised", access_of(t.bytes, t.write), {}, 0};
-      if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
-      f.message += ", which nobody wrote";
+      f = {"uninitialised", access_at(t.address, t.bytes, t.write) + ", which nobody wrote", {}, 0};
       break;
     case What::copy_not_to_shared:
       f = {"bad_copy", "cp_async writes at " + hex(t.address) + ", outside shared memory", {}, 0};

@@ -147,9 +147,8 @@ class Watch {
     device::uint3 index;
   };
   std::vector<BlockStart> blocks_;  // of this launch
-  struct Released {
-    std::uint64_t block, until,
-        own;  // of the block that begins at this clock: accesses before `until`, by `thread` those to `own`
+  struct Released {  // accesses of the block that began at clock `block`: those before `until`, by `thread` those to `own`
+    std::uint64_t block, until, own;
     unsigned thread;
   };
   std::unordered_map<std::uintptr_t, std::vector<Released>> released_;  // by address, in the order of blocks; of this launch

@@ -95,7 +95,7 @@ void Watch::begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool 
             .earlier_write = was_write});
     if (was_write && !fenced(earlier, thread))
       stop_with("unfenced",
-                "bytes from " + std::to_string(at - arena_begin()) + " of shared memory are to be " +
+                "bytes from " + std::to_string(arena_offset(at)) + " of shared memory are to be " +
                     (write ? "overwritten" : "read") + " by the asynchronous proxy, but no fence_shared_async of the writer, " +
                     describe(earlier) + ", is ordered before",
                 where);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "arena.hpp"
 #include "async.hpp"

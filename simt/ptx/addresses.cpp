@@ -3,6 +3,7 @@
 #include <string>
 
 #include "arena.hpp"
+#include "describe.hpp"
 #include "findings.hpp"
 #include "memory.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-u64 arena_start() { return detail::arena_begin(); }
 Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
 
 }  // namespace
@@ -21,9 +21,8 @@ Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
 std::byte* own(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes, bool write, Where where) {
   if (offset > w.program->local_bytes || w.program->local_bytes - offset < bytes)
     detail::stop_with("out_of_bounds",
-                      std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
-                          std::to_string(offset) + " of a thread's " + std::to_string(w.program->local_bytes) +
-                          " bytes of local memory",
+                      detail::access_of(bytes, write) + "at byte " + std::to_string(offset) + " of a thread's " +
+                          std::to_string(w.program->local_bytes) + " bytes of local memory",
                       where);
   if (offset % bytes != 0)
     detail::stop_with("misaligned",
@@ -90,7 +89,7 @@ void further_address(Decoder& d, const Operand& o, Space space) {
 std::uint64_t further_address(const Warp& w, const Place* three, unsigned lane) {
   u64 at = w.at<u64>(three[2])[lane];
   if (three[0] != kNone) at += (three[1] & 1) != 0 ? w.at<u64>(three[0])[lane] : w.at<u32>(three[0])[lane];
-  return (three[1] & 2) != 0 ? arena_start() + static_cast<u32>(at) : at;
+  return (three[1] & 2) != 0 ? detail::arena_begin() + static_cast<u32>(at) : at;
 }
 
 Space take_space(Decoder& d) {
@@ -120,8 +119,8 @@ void decode_address(Decoder& d) {
   if (t != Type::u64) d.refuse("is not run for this type");
   switch (space) {
     case Space::shared:
-      d.op.run =
-          to ? op1<[](u64 a) { return a - arena_start(); }, u64, u64> : op1<[](u64 a) { return a + arena_start(); }, u64, u64>;
+      d.op.run = to ? op1<[](u64 a) { return a - detail::arena_begin(); }, u64, u64>
+                    : op1<[](u64 a) { return a + detail::arena_begin(); }, u64, u64>;
       break;
     case Space::local:
       d.op.run = to ? op1<[](u64 a) { return a & (kLocalWindow - 1); }, u64, u64>

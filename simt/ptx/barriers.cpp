@@ -187,10 +187,10 @@ bool decode_proxy_fence(Decoder& d) {
   d.operands(0);
   d.program.asynchronous = true;
   const int space = d.take_one({"global", "shared::cta", "shared::cluster"});
-  if (space != 0) {
+  if (space != 0) {  // Note: nothing here reads global memory by the other proxy late.
     d.op.run = fence_proxies;
     d.emit();
-  }  // Note: nothing here reads global memory by the other proxy late.
+  }
   return true;
 }
 

@@ -225,14 +225,8 @@ bool BlockRun::control(WarpRun& s, Part& p, const Op& o) {
     default: break;
   }
   // A barrier: the whole warp comes to it.
+  set_apart(s, p, lanes);
   p.wait = Wait::barrier;
-  if (lanes != p.lanes) {  // the others go on without it
-    s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes;
-    s.parts.back().wait = Wait::none;
-    ++s.parts.back().at;
-    p.lanes = lanes;
-  }
   return false;
 }
 

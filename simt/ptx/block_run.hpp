@@ -64,6 +64,7 @@ class BlockRun {
   void branch(WarpRun& s, Part& p, const Op& o, std::uint32_t taken);
   void part_company(WarpRun& s);
   bool leave(WarpRun& s, Part& p, std::uint32_t lanes);
+  void set_apart(WarpRun& s, Part& p, std::uint32_t lanes);
   bool execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
   bool warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
   bool doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over);

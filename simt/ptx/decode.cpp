@@ -320,11 +320,11 @@ void Decoder::run() {
       carries_.push_back(0);
     }
     for (std::uint32_t k = here.first; k < here.end; ++k) decode(f.code[k]);
-    if (here.first == here.end) {
+    if (here.first == here.end) {  // the end of the text
       op.flow = Flow::exit;
       emit();
       carries_.push_back(0);
-    }  // the end of the text
+    }
   }
   blocks.push_back(static_cast<std::uint32_t>(program.ops.size()));
   for (Op& o : program.ops) {

@@ -53,6 +53,15 @@ void BlockRun::refuse_members(const WarpRun& s, const Op& o, std::uint32_t lanes
   detail::stop(t);
 }
 
+// Leaves a part with these lanes.  The others, which its instruction leaves out, go on without it.
+void BlockRun::set_apart(WarpRun& s, Part& p, std::uint32_t lanes) {
+  if (lanes == p.lanes) return;
+  s.parts.push_back(p);
+  s.parts.back().lanes = p.lanes & ~lanes;
+  ++s.parts.back().at;
+  p.lanes = lanes;
+}
+
 bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes) {
   const std::uint32_t members = members_of(s, o, lanes);
   if ((lanes & ~members) != 0 || (members & ~s.warp.alive) != 0) refuse_members(s, o, lanes, members);
@@ -65,12 +74,7 @@ bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t 
     ++p.at;
     return true;
   }
-  if (lanes != p.lanes) {
-    s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes;
-    ++s.parts.back().at;
-    p.lanes = lanes;
-  }
+  set_apart(s, p, lanes);
   p.wait = Wait::together;
   p.members = members;
   return false;
@@ -106,12 +110,7 @@ bool BlockRun::wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t la
     ++p.at;
     return true;
   }
-  if (lanes != p.lanes) {
-    s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes;
-    ++s.parts.back().at;
-    p.lanes = lanes;
-  }
+  set_apart(s, p, lanes);
   p.wait = Wait::phase;
   return false;
 }
@@ -172,12 +171,7 @@ bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lane
     ++p.at;
     return true;
   }
-  if (lanes != p.lanes) {
-    s.parts.push_back(p);
-    s.parts.back().lanes = p.lanes & ~lanes;
-    ++s.parts.back().at;
-    p.lanes = lanes;
-  }
+  set_apart(s, p, lanes);
   p.wait = Wait::warp_barrier;
   p.members = members;
   return false;

@@ -269,12 +269,12 @@ TEST_CASE("accesses to global memory race between blocks and within one, but not
     if (how == 1) st(y + thread(), 1.0f);  // every block writes the same elements
     if (how == 2) {
       st(y + block * n + thread(), 1.0f);
-      ld(y + (block + 1) % 3 * n + thread());
-    }  // of another block
+      ld(y + (block + 1) % 3 * n + thread());  // of another block
+    }
     if (how == 3) {
       st(y + block * n + thread(), 1.0f);
-      ld(y + block * n + (thread() ^ 1));
-    }  // of another thread
+      ld(y + block * n + (thread() ^ 1));  // of another thread
+    }
     if (how == 4) {
       st(y + block * n + thread(), 1.0f);
       sync_block();

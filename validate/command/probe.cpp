@@ -183,8 +183,8 @@ int probe_command(const ProbeFlags& flags) {
     }
     if (!live && flags.digests > 0 && at->second.digests.size() > o.digests.size()) {
       at->second.digests.resize(o.digests.size());
-      at->second.inputs = o.inputs;
-    }  // the digest of all inputs is not at hand
+      at->second.inputs = o.inputs;  // the digest of all inputs is not at hand
+    }
     if (!live && at->second.inputs != o.inputs) throw BadInput(fmt::format("'{}' was made with other inputs", flags.against));
     const ProbeBits there = live ? results(*other, what, in) : ProbeBits{};
     const auto blocks = different_blocks(o, live ? probed(what, in, there) : at->second);

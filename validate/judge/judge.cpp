@@ -11,11 +11,9 @@
 //   Queues           give prepared cases to workers, and take in replies
 //   InJudging        has the pool judge what workers returned
 // Who owns what:
-//   - A part owns the parts that it calls, by shared_ptr.  None owns, even by way of others, what owns it.  So parts end in no
-//     order that anyone must keep.
-//   - A job owns what it uses and no part: its task, the prepared case, the outputs, shares of the rooms, and the Terms, which
-//   hold
-//     their own copy of the options.  So a job that nobody waits for any more goes on alone, and frees all when it ends.  The
+//   - judge() owns the parts.  Each refers to those that it calls, which are made before it and end after it.
+//   - A job owns what it uses, and no part but the Terms, which hold their own copy of the options: its task, the prepared case,
+//     the outputs, shares of the rooms.  So a job that nobody waits for any more goes on alone, and frees all when it ends.  The
 //     pool waits for jobs only if the run ends by an exception.
 //   - A KernelQueue owns its worker.  What the worker maps, SharedMemory, belongs to the task, and outlives the worker.
 //   - `tasks`, `on_record`, and the Power of the options belong to the caller.  Only this thread uses them.
@@ -41,43 +39,43 @@ Tally judge(std::span<const Task> tasks, const JudgeOptions& options, const std:
   constexpr double kMostJudging = 2;  // seconds after the budget, for outputs that are being judged
   const auto terms = std::make_shared<const Terms>(options);
   const std::size_t free_bytes = available_memory();
-  const auto rooms = std::make_shared<Rooms>(free_bytes, spare_descriptors(), terms->workers());
-  const auto jobs = std::make_shared<Jobs>();
+  Rooms rooms(free_bytes, spare_descriptors(), terms->workers());
+  Jobs jobs;
   std::string fault = machine_fault(cores(), kLeastFiles + kOtherFiles);  // beside the pool
   if (!fault.empty()) fault.insert(0, kMachine);
-  const auto records = std::make_shared<RecordsInOrder>(tasks, terms, on_record);
-  const auto in_judging = std::make_shared<InJudging>(terms, jobs, records);
+  RecordsInOrder records(tasks, *terms, on_record);
+  InJudging in_judging(terms, jobs, records);
   CasesAhead cases(tasks, std::move(fault), terms, rooms, jobs, records);
-  Queues queues(tasks, terms, rooms, jobs, records, in_judging);
+  Queues queues(tasks, *terms, rooms, jobs, records, in_judging);
 
   bool interrupted = false;
-  while (!records->finished() && !records->failed_fast()) {
+  while (!records.finished() && !records.failed_fast()) {
     interrupted = terms->stopped();
     if (interrupted) break;
     for (const std::shared_ptr<Prepared>& p : cases.take_prepared()) queues.add(p);
-    while (const std::shared_ptr<Prepared> p = cases.next_in_order()) records->look(*p);
+    while (const std::shared_ptr<Prepared> p = cases.next_in_order()) records.look(*p);
     queues.send_related();
-    in_judging->emit();
+    in_judging.emit();
     cases.give_up();
     cases.prepare();
     if (!terms->budget_spent()) {
       queues.dispatch(cases.taken());
     } else {
       queues.cut();
-      if (terms->budget_left() <= -kMostJudging) in_judging->cut();
+      if (terms->budget_left() <= -kMostJudging) in_judging.cut();
     }
-    if (!records->finished()) queues.wait(kLongestWait);
+    if (!records.finished()) queues.wait(kLongestWait);
   }
   queues.end_workers();
-  jobs->leave();
-  if (records->finished()) records->settle();
+  jobs.leave();
+  if (records.finished()) records.settle();
 
-  Tally tally = records->tally();
+  Tally tally = records.tally();
   tally.interrupted = interrupted;
   tally.seconds = terms->seconds();
   tally.work.workers = queues.workers_s();
-  tally.work.goldens = jobs->making_s();
-  tally.work.judging = jobs->judging_s();
+  tally.work.goldens = jobs.making_s();
+  tally.work.judging = jobs.judging_s();
   return tally;
 }
 

@@ -6,7 +6,6 @@
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/problem/numerics_text.hpp"
-#include "validate/tasks/loaded.hpp"
 #include "validate/worker/listing.hpp"
 
 namespace assay {

@@ -53,25 +53,18 @@ class OutputJudge {
   }
 
   void run() {
-    static constexpr void (OutputJudge::*kOfEachOutput[])(const Output&) = {
-        &OutputJudge::judge_elements,    // T0, T1: each element against the golden
-        &OutputJudge::judge_together,    // T2: all errors together
-        &OutputJudge::judge_sweep,       // T1: rows without a golden
-        &OutputJudge::judge_second_run,  // T4: the bits of another run; T1: its elements
-        &OutputJudge::judge_gaps,        // T4: what lies between rows
-        &OutputJudge::add_figures,
-    };
-    static constexpr void (OutputJudge::*kWhilePassed[])() = {
-        &OutputJudge::judge_relations,  // T3: outputs of related problems
-        &OutputJudge::judge_power,      // T2: whether zeros would have passed
-    };
     for (Output& y : outputs_) {
       y.first = compare(problem_, numerics_, y.number, y.runs[0], exact_);
-      for (const auto step : kOfEachOutput) (this->*step)(y);
+      judge_elements(y);
+      judge_together(y);
+      judge_sweep(y);
+      judge_second_run(y);
+      judge_gaps(y);
+      add_figures(y);
     }
     if (r_.wrong) explain_by_choice();
-    for (const auto step : kWhilePassed)
-      if (r_.verdict == Verdict::passed) (this->*step)();
+    if (r_.verdict == Verdict::passed) judge_relations();
+    if (r_.verdict == Verdict::passed) judge_power();
   }
 
   // err/bound of the first run with other numerics; infinite if an output fails.
@@ -190,28 +183,26 @@ class OutputJudge {
 
   // T1 if the golden is sampled: a cheaper check of all rows.
   void judge_sweep(const Output& y) {
-    if (y.number == 0 && !p_.problem->rows().all() && op_.hooks.sweep) {
-      const double margin = op_.hooks.sweep(p_.problem->args(), numerics_, p_.problem->errors(), y.runs[0], p_.task->c.seed);
-      r_.sweep_margin = margin;
-      if (!(margin <= 1))
-        report(Tier::T1, fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", margin), r_);
-    }
+    if (y.number != 0 || p_.problem->rows().all() || !op_.hooks.sweep) return;
+    const double margin = op_.hooks.sweep(p_.problem->args(), numerics_, p_.problem->errors(), y.runs[0], p_.task->c.seed);
+    r_.sweep_margin = margin;
+    if (!(margin <= 1))
+      report(Tier::T1, fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", margin), r_);
   }
 
   // T4: the second run must have the bits of the first, if the kernel is deterministic.  T1: it must be within its bound.
   void judge_second_run(const Output& y) {
-    const bool twice = y.runs.size() >= 2, same = twice && same_elements(y.runs[0], y.runs[1]);
-    if (twice) r_.deterministic = r_.deterministic.value_or(true) && same;
-    if (twice && !same) {
-      if (kernel_.deterministic)
-        report(
-            Tier::T4,
-            fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec(y).name),
-            r_);
-      std::unique_ptr<Problem> own;
-      if (compare(problem_judging(p_, runs_.images[1], own), numerics_, y.number, y.runs[1], exact_).wrong)
-        report(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec(y).name), r_);
-    }
+    if (y.runs.size() < 2) return;
+    const bool same = same_elements(y.runs[0], y.runs[1]);
+    r_.deterministic = r_.deterministic.value_or(true) && same;
+    if (same) return;
+    if (kernel_.deterministic)
+      report(Tier::T4,
+             fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec(y).name),
+             r_);
+    std::unique_ptr<Problem> own;
+    if (compare(problem_judging(p_, runs_.images[1], own), numerics_, y.number, y.runs[1], exact_).wrong)
+      report(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec(y).name), r_);
   }
 
   // T4: the gaps between rows must be untouched.
@@ -265,15 +256,14 @@ class OutputJudge {
   bool shows_in_another_draw() const {
     constexpr std::int64_t kFew = 256;
     constexpr int kDraws = 4;
-    const bool may_be_drawn = r_.compared <= kFew && !p_.task->given && !op_.composite;
-    bool shows = false;
+    if (r_.compared > kFew || p_.task->given || op_.composite) return false;
     Task task = *p_.task;
-    for (int draw = 0; may_be_drawn && !shows && draw < kDraws; ++draw) {
+    for (int draw = 0; draw < kDraws; ++draw) {
       task.c.seed = random::mix(task.c.seed + random::kGamma);
       const std::shared_ptr<Prepared> other = prepare(task, 0);
-      shows = std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& y) { return fails_zeros(*other, y); });
+      if (std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& y) { return fails_zeros(*other, y); })) return true;
     }
-    return shows;
+    return false;
   }
   bool fails_zeros(const Prepared& other, const Output& y) const {
     const Placement& place = other.packing.placements[y.tensor];

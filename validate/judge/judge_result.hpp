@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "validate/judge/judge_outputs.hpp"
 #include "validate/records/record.hpp"

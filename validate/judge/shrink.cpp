@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "validate/base/error.hpp"
 #include "validate/judge/pattern.hpp"

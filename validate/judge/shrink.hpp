@@ -5,10 +5,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "validate/judge/judge.hpp"
 #include "validate/records/lines.hpp"

@@ -63,10 +63,10 @@ class Problem {
   virtual std::span<const double> end_to_end() const { return {}; }
   // The number of elements per row of an output if rows are consecutive; else 0.
   virtual std::int64_t row_length(int /*output*/) const { return 0; }
-  void set_errors(Errors e) {
+  void set_errors(Errors e) {  // as the fill declares
     errors_ = e;
     forget_bounds();
-  }  // as the fill declares
+  }
   Errors errors() const { return errors_; }
   KeptBounds& kept_bounds() const { return *bounds_; }
 

@@ -23,8 +23,7 @@ namespace assay {
 class CasesAhead {
  public:
   // `fault`: of the machine, for which every case is skipped; empty: none.
-  CasesAhead(std::span<const Task>, std::string fault, std::shared_ptr<const Terms>, std::shared_ptr<Rooms>,
-             std::shared_ptr<Jobs>, std::shared_ptr<RecordsInOrder>);
+  CasesAhead(std::span<const Task>, std::string fault, std::shared_ptr<const Terms>, Rooms&, Jobs&, RecordsInOrder&);
 
   // Starts to prepare tasks while there is room.  Skips those that nobody wants, that never fit, or that come too late.
   void prepare();
@@ -60,9 +59,9 @@ class CasesAhead {
   std::span<const Task> tasks_;
   std::string fault_;
   std::shared_ptr<const Terms> terms_;
-  std::shared_ptr<Rooms> rooms_;
-  std::shared_ptr<Jobs> jobs_;
-  std::shared_ptr<RecordsInOrder> records_;
+  Rooms& rooms_;
+  Jobs& jobs_;
+  RecordsInOrder& records_;
   std::deque<Making> making_;
   std::optional<TaskMemory> needs_;  // of the next task, once it is known
   std::size_t next_task_ = 0, next_record_ = 0;

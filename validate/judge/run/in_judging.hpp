@@ -17,7 +17,7 @@ namespace assay {
 
 class InJudging {
  public:
-  InJudging(std::shared_ptr<const Terms>, std::shared_ptr<Jobs>, std::shared_ptr<RecordsInOrder>);
+  InJudging(std::shared_ptr<const Terms>, Jobs&, RecordsInOrder&);
 
   void add(WorkerResult, Room::Share memory);
   bool has(const Prepared&) const;  // whether a kernel is being judged on the case
@@ -34,8 +34,8 @@ class InJudging {
   };
 
   std::shared_ptr<const Terms> terms_;
-  std::shared_ptr<Jobs> jobs_;
-  std::shared_ptr<RecordsInOrder> records_;
+  Jobs& jobs_;
+  RecordsInOrder& records_;
   std::vector<Judged> judged_;
 };
 

@@ -25,13 +25,9 @@ bool large_on_gpu(const Prepared& p, const Terms& terms) {
 
 }  // namespace
 
-Queues::Queues(std::span<const Task> tasks, std::shared_ptr<const Terms> terms, std::shared_ptr<Rooms> rooms,
-               std::shared_ptr<Jobs> jobs, std::shared_ptr<RecordsInOrder> records, std::shared_ptr<InJudging> in_judging)
-    : terms_(std::move(terms)),
-      rooms_(std::move(rooms)),
-      jobs_(std::move(jobs)),
-      records_(std::move(records)),
-      in_judging_(std::move(in_judging)) {
+Queues::Queues(std::span<const Task> tasks, const Terms& terms, Rooms& rooms, Jobs& jobs, RecordsInOrder& records,
+               InJudging& in_judging)
+    : terms_(terms), rooms_(rooms), jobs_(jobs), records_(records), in_judging_(in_judging) {
   for (std::size_t i = 0; i < tasks.size(); ++i)
     for (const Kernel* k : tasks[i].kernels) {
       auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const KernelQueue& q) { return q.kernel == k; });
@@ -51,8 +47,8 @@ void Queues::dispatch(std::size_t prepared) {
     skip_unwanted(queue);
     // Note: an idle worker still holds a GPU context, half a gigabyte of device memory.
     if (!queue.running() && queue.tasks.empty() && prepared > queue.last_task) queue.worker.end();
-    if (queue.running() || queue.tasks.empty() || running() >= terms_->workers() || !room_for(queue)) continue;
-    if (const Prepared& p = *queue.tasks.front(); !unused(p)) queue.current.memory = rooms_->memory.take(p.needs.kernel);
+    if (queue.running() || queue.tasks.empty() || running() >= terms_.workers() || !room_for(queue)) continue;
+    if (const Prepared& p = *queue.tasks.front(); !unused(p)) queue.current.memory = rooms_.memory.take(p.needs.kernel);
     queue.current.of = queue.tasks.front();
     queue.tasks.pop_front();
     or_skip(queue, [&] { start(queue); });
@@ -62,8 +58,8 @@ void Queues::dispatch(std::size_t prepared) {
 }
 
 void Queues::skip_unwanted(KernelQueue& queue) {
-  while (!queue.tasks.empty() && terms_->enough(*queue.kernel)) {
-    records_->skip(record_number(*queue.tasks.front(), *queue.kernel), Terms::kEnough, false);
+  while (!queue.tasks.empty() && terms_.enough(*queue.kernel)) {
+    records_.skip(record_number(*queue.tasks.front(), *queue.kernel), Terms::kEnough, false);
     queue.tasks.pop_front();
   }
 }
@@ -74,19 +70,19 @@ int Queues::running() const {
 
 // Whether no kernel runs or is judged on the case.  Its own share of the memory has room for one.
 bool Queues::unused(const Prepared& p) const {
-  return !in_judging_->has(p) &&
+  return !in_judging_.has(p) &&
          std::none_of(queues_.begin(), queues_.end(), [&](const KernelQueue& q) { return q.current.of.get() == &p; });
 }
 
 // Whether one more kernel may run now.  The only one may.
 bool Queues::room_for(const KernelQueue& queue) {
-  if (!queue.worker.started() && !rooms_->files.has(kFilesOfOne))
+  if (!queue.worker.started() && !rooms_.files.has(kFilesOfOne))
     for (KernelQueue& other : queues_)
       if (!other.running()) other.worker.end();
   const Prepared& p = *queue.tasks.front();
-  const auto fills_gpu = [&](const KernelQueue& q) { return q.running() && large_on_gpu(*q.current.of, *terms_); };
-  if (large_on_gpu(p, *terms_) && std::any_of(queues_.begin(), queues_.end(), fills_gpu)) return false;
-  return (running() == 0 || rooms_->files.has(kFilesOfOne)) && (unused(p) || rooms_->memory.has(p.needs.kernel));
+  const auto fills_gpu = [&](const KernelQueue& q) { return q.running() && large_on_gpu(*q.current.of, terms_); };
+  if (large_on_gpu(p, terms_) && std::any_of(queues_.begin(), queues_.end(), fills_gpu)) return false;
+  return (running() == 0 || rooms_.files.has(kFilesOfOne)) && (unused(p) || rooms_.memory.has(p.needs.kernel));
 }
 
 // Does some work for the queue's task.  If the machine cannot, the task is skipped, and its worker is ended.
@@ -103,12 +99,12 @@ void Queues::start(KernelQueue& queue) {
   const Prepared& p = *current.of;
   if (queue.kernel->finite_inputs && !p.finite) return finish(queue, Verdict::unsupported, {.message = "declares finite inputs"});
   if (!queue.kernel->loaded) note_used(queue.kernel->op);
-  current.files = rooms_->files.take(2);  // outputs, or inputs and outputs of a related problem
+  current.files = rooms_.files.take(2);  // outputs, or inputs and outputs of a related problem
   Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
   order.input_sets = p.input_sets;
-  order.runs = runs_of(*queue.kernel, p, terms_->options());
+  order.runs = runs_of(*queue.kernel, p, terms_.options());
   current.outputs = std::make_shared<SharedMemory>(order.runs.size() * p.packing.output_bytes);
-  if (!queue.worker.started()) queue.worker.start(terms_->options().backend, rooms_->files);
+  if (!queue.worker.started()) queue.worker.start(terms_.options().backend, rooms_.files);
   queue.worker.send(++last_order_, std::move(order), p.inputs, *current.outputs);
 }
 
@@ -121,16 +117,16 @@ void Queues::wait(int milliseconds) {
       polled.push_back({queue.worker.socket(), POLLIN, 0});
       waiting.push_back({&queue, queue.worker.waited_s()});
     }
-  polled.push_back({jobs_->ended(), POLLIN, 0});
+  polled.push_back({jobs_.ended(), POLLIN, 0});
   ::poll(polled.data(), polled.size(), milliseconds);
-  if (polled.back().revents) jobs_->forget_ended();
-  const double most_s = terms_->options().timeout_s;
+  if (polled.back().revents) jobs_.forget_ended();
+  const double most_s = terms_.options().timeout_s;
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     KernelQueue& queue = *waiting[i].first;
     if (polled[i].revents) {
-      auto [verdict, reply] = queue.worker.receive(terms_->patience());
+      auto [verdict, reply] = queue.worker.receive(terms_.patience());
       take(queue, verdict, std::move(reply));
-    } else if (queue.worker.late(waiting[i].second, most_s, terms_->on_gpu())) {
+    } else if (queue.worker.late(waiting[i].second, most_s, terms_.on_gpu())) {
       take(queue, Verdict::timeout, {.message = fmt::format("no answer within {} s", most_s), .tainted = true});
     }
   }
@@ -157,7 +153,7 @@ void Queues::take(KernelQueue& queue, Verdict verdict, Reply reply) {
 void Queues::go_on(KernelQueue& queue) {
   CurrentTask& current = queue.current;
   if (current.all_related()) return finish(queue, Verdict::passed, std::move(current.reply));
-  current.making = jobs_->make(current.making_related(*queue.kernel));
+  current.making = jobs_.make(current.making_related(*queue.kernel));
 }
 
 void Queues::send_related() {
@@ -182,14 +178,14 @@ void Queues::finish(KernelQueue& queue, Verdict verdict, Reply reply) {
   WorkerResult result{std::move(current.of),      queue.kernel, std::move(current.outputs),
                       std::move(current.related), verdict,      std::move(reply)};
   current = {};
-  in_judging_->add(std::move(result), std::move(memory));
+  in_judging_.add(std::move(result), std::move(memory));
 }
 
 void Queues::cut() {
   for (KernelQueue& queue : queues_) {
     if (queue.running()) queue.tasks.push_front(queue.current.of);
     for (const std::shared_ptr<Prepared>& p : queue.tasks)
-      records_->skip(record_number(*p, *queue.kernel), terms_->over_budget(), true);
+      records_.skip(record_number(*p, *queue.kernel), terms_.over_budget(), true);
     queue.tasks.clear();
     queue.worker.end();
     queue.current = {};

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "validate/judge/run/in_judging.hpp"
@@ -22,8 +21,7 @@ namespace assay {
 
 class Queues {
  public:
-  Queues(std::span<const Task>, std::shared_ptr<const Terms>, std::shared_ptr<Rooms>, std::shared_ptr<Jobs>,
-         std::shared_ptr<RecordsInOrder>, std::shared_ptr<InJudging>);
+  Queues(std::span<const Task>, const Terms&, Rooms&, Jobs&, RecordsInOrder&, InJudging&);
 
   void add(const std::shared_ptr<Prepared>&);  // to the queues of its kernels
   void send_related();                         // orders the related problems that the pool has made
@@ -50,11 +48,11 @@ class Queues {
   void order_related(KernelQueue&, const std::optional<Related>&);
   void finish(KernelQueue&, Verdict, Reply);
 
-  std::shared_ptr<const Terms> terms_;
-  std::shared_ptr<Rooms> rooms_;
-  std::shared_ptr<Jobs> jobs_;
-  std::shared_ptr<RecordsInOrder> records_;
-  std::shared_ptr<InJudging> in_judging_;
+  const Terms& terms_;
+  Rooms& rooms_;
+  Jobs& jobs_;
+  RecordsInOrder& records_;
+  InJudging& in_judging_;
   std::vector<KernelQueue> queues_;
   std::int64_t last_order_ = 0;
   double workers_s_ = 0;

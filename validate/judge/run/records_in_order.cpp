@@ -10,9 +10,9 @@
 
 namespace assay {
 
-RecordsInOrder::RecordsInOrder(std::span<const Task> tasks, std::shared_ptr<const Terms> terms,
+RecordsInOrder::RecordsInOrder(std::span<const Task> tasks, const Terms& terms,
                                const std::function<void(const Record&)>& on_record)
-    : terms_(std::move(terms)), on_record_(on_record) {
+    : terms_(terms), on_record_(on_record) {
   for (const Task& t : tasks)
     for (const Kernel* k : t.kernels) of_.emplace_back(&t, k);
   known_.resize(of_.size());
@@ -23,7 +23,7 @@ void RecordsInOrder::emit(std::size_t number, Record r) {
   for (; !finished() && known_[emitted_] && !failed_fast(); ++emitted_) {
     Record& next = *known_[emitted_];
     // Note: power looked at this case before, since it looks at a case once all cases up to it are prepared.
-    if (terms_->options().power) tell_power(next);
+    if (terms_.options().power) tell_power(next);
     tally_.add(next);
     on_record_(next);
     known_[emitted_].reset();
@@ -32,7 +32,7 @@ void RecordsInOrder::emit(std::size_t number, Record r) {
 
 void RecordsInOrder::skip(std::size_t number, const std::string& why, bool incomplete) {
   const auto [task, kernel] = of_[number];
-  Record r = blank_record(*task, *kernel, terms_->options().backend, terms_->options().not_checked);
+  Record r = blank_record(*task, *kernel, terms_.options().backend, terms_.options().not_checked);
   r.verdict = Verdict::skipped;
   r.incomplete = incomplete;
   r.reason = why;
@@ -45,19 +45,19 @@ void RecordsInOrder::skip(const Task& task, std::size_t first_record, const std:
 
 void RecordsInOrder::look(const Prepared& p) {
   const Stopwatch at_work;
-  const auto stop = [this] { return terms_->budget_spent(); };
-  if (Power* power = terms_->options().power; power && !stop())
+  const auto stop = [this] { return terms_.budget_spent(); };
+  if (Power* power = terms_.options().power; power && !stop())
     for (auto& [kernel, tried] : power->look(p, stop)) faults_[record_number(p, *kernel)] = std::move(tried);
   tally_.work.power += at_work.seconds();
 }
 
 void RecordsInOrder::settle() {
-  if (Power* power = terms_->options().power) power->settle([this] { return terms_->budget_spent() || terms_->stopped(); });
+  if (Power* power = terms_.options().power) power->settle([this] { return terms_.budget_spent() || terms_.stopped(); });
 }
 
 // Tells power whether the kernel's output of a case was compared: what a kernel does not take shows nothing.
 void RecordsInOrder::tell_power(Record& r) {
-  Power& power = *terms_->options().power;
+  Power& power = *terms_.options().power;
   const auto [task, kernel] = of_[emitted_];
   if (r.compared) power.compared(*task, *kernel);
   const auto tried = faults_.extract(emitted_);

@@ -21,7 +21,7 @@ struct Prepared;
 
 class RecordsInOrder {
  public:
-  RecordsInOrder(std::span<const Task>, std::shared_ptr<const Terms>, const std::function<void(const Record&)>& on_record);
+  RecordsInOrder(std::span<const Task>, const Terms&, const std::function<void(const Record&)>& on_record);
 
   void emit(std::size_t number, Record);
   // Emits that a kernel, or each kernel of a task, was not run, and why.  `incomplete`: as Record::incomplete.
@@ -29,7 +29,7 @@ class RecordsInOrder {
   void skip(const Task&, std::size_t first_record, const std::string& why, bool incomplete);
 
   bool finished() const { return emitted_ == known_.size(); }
-  bool failed_fast() const { return terms_->options().fail_fast && tally_.bad(); }
+  bool failed_fast() const { return terms_.options().fail_fast && tally_.bad(); }
 
   // Has power look at a prepared case, in the tasks' order, and once the run has finished, settle what it has found.
   void look(const Prepared&);
@@ -40,7 +40,7 @@ class RecordsInOrder {
  private:
   void tell_power(Record&);
 
-  std::shared_ptr<const Terms> terms_;
+  const Terms& terms_;
   const std::function<void(const Record&)>& on_record_;
   std::vector<std::pair<const Task*, const Kernel*>> of_;      // by number
   std::vector<std::unique_ptr<Record>> known_;                 // by number; null: not yet, or handed on
