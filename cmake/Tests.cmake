@@ -199,7 +199,7 @@ assay_exported_kernels(exported_plugin "${PROJECT_BINARY_DIR}/plugins" exported 
 add_dependencies(assay_tests exported_plugin)
 assay_pytest(exported worker/exported --plugins "${PROJECT_BINARY_DIR}/plugins")
 # One call of the system or the allocator fails in each of many small runs.  All of them: faults_test.py without --sites.
-if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator cannot be replaced
+if(NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator cannot be replaced
   add_library(faults MODULE validate/tests/faults/interpose.cpp)
   set_target_properties(faults PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
   target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
@@ -219,7 +219,7 @@ if(c_compiler)  # of a plugin's author
 endif()
 if(c_compiler AND NOT ASSAY_ASAN)  # which needs more address space than this test leaves, and refuses a library preloaded before its own
   assay_pytest(machine command/machine --plugins "${PROJECT_BINARY_DIR}/plugins" --compiler "${c_compiler}")
-  set_tests_properties(machine PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+  set_tests_properties(machine PROPERTIES RESOURCE_LOCK hostile)
 endif()
 set(hostile_test worker/hostile)
 if(ASSAY_ASAN)  # which itself ends a process that corrupts its heap, overflows its stack or takes all memory
@@ -237,26 +237,24 @@ if(TARGET ptx_kernels)
   set(nvcc_build --ptx-build "${CMAKE_COMMAND}" "${PROJECT_BINARY_DIR}")
 endif()
 assay_pytest(ptx_backend worker/ptx_backend ${nvcc_build})
-if(Python3_FOUND)
-  foreach(op ${ASSAY_OPS})
-    add_test(NAME simt.${op}.typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
-      "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" ${op})
-    set_tests_properties(simt.${op}.typed PROPERTIES LABELS simt)
-    assay_cached(simt.${op}.typed JUDGE KERNELS ${op} FILES "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py")
-  endforeach()
-  add_test(NAME hostile_files COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/hostile_files_test.py"
-    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(hostile_files PROPERTIES LABELS cpu)
-  add_test(NAME readers COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/readers_test.py"
-    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(readers PROPERTIES LABELS cpu)
-  add_test(NAME attacks COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/attacks_test.py"
-    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  set_tests_properties(attacks PROPERTIES LABELS cpu)
-  add_test(NAME budgets COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/budgets_test.py"
-    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  set_tests_properties(budgets PROPERTIES LABELS "cpu;push" RUN_SERIAL ON)
-endif()
+foreach(op ${ASSAY_OPS})
+  add_test(NAME simt.${op}.typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" ${op})
+  set_tests_properties(simt.${op}.typed PROPERTIES LABELS simt)
+  assay_cached(simt.${op}.typed JUDGE KERNELS ${op} FILES "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py")
+endforeach()
+add_test(NAME hostile_files COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/hostile_files_test.py"
+  "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
+set_tests_properties(hostile_files PROPERTIES LABELS cpu)
+add_test(NAME readers COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/readers_test.py"
+  "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
+set_tests_properties(readers PROPERTIES LABELS cpu)
+add_test(NAME attacks COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/attacks_test.py"
+  "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+set_tests_properties(attacks PROPERTIES LABELS cpu)
+add_test(NAME budgets COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/budgets_test.py"
+  "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+set_tests_properties(budgets PROPERTIES LABELS "cpu;push" RUN_SERIAL ON)
 if(ASSAY_GPU)
   set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
   set_source_files_properties("${own_plugin}" PROPERTIES LANGUAGE CUDA)
@@ -273,10 +271,8 @@ assay_pytest(compare command/compare)
 assay_pytest(report report/report)
 assay_pytest(captured problem/captured)
 assay_pytest(pytorch_rows bench/pytorch_rows)
-if(Python3_FOUND)
-  add_test(NAME tree.trials COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/reports/trial/pack.py" --check)
-  set_tests_properties(tree.trials PROPERTIES LABELS cpu)
-endif()
+add_test(NAME tree.trials COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/reports/trial/pack.py" --check)
+set_tests_properties(tree.trials PROPERTIES LABELS cpu)
 assay_pytest(record_scripts records/record_scripts)
 # The Python package, in a virtual environment that the first of these makes.
 file(GLOB python_tests CONFIGURE_DEPENDS python/tests/test_*.py)
@@ -299,29 +295,25 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(machine_flags -march=x86-64-v3)
 endif()
 get_target_property(eigen Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
-if(Python3_FOUND)
-  set(headers "${Python3_EXECUTABLE}" "${scripts}/headers.py")
-  set(of_tree "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${eigen}" "${CMAKE_CXX_COMPILER}" "${machine_flags}")
-  add_test(NAME tree.headers COMMAND ${headers} ${of_tree})
-  add_test(NAME tree.headers.all COMMAND ${headers} --all ${of_tree})
-  add_test(NAME tree.headers.self COMMAND ${headers} --self-test "${CMAKE_CXX_COMPILER}")
-  set_tests_properties(tree.headers tree.headers.all tree.headers.self PROPERTIES LABELS cpu)
-  set_tests_properties(tree.headers.all PROPERTIES LABELS "cpu;push")
-  set_tests_properties(tree.headers tree.headers.all PROPERTIES PROCESSORS 2)
-endif()
+set(headers "${Python3_EXECUTABLE}" "${scripts}/headers.py")
+set(of_tree "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${eigen}" "${CMAKE_CXX_COMPILER}" "${machine_flags}")
+add_test(NAME tree.headers COMMAND ${headers} ${of_tree})
+add_test(NAME tree.headers.all COMMAND ${headers} --all ${of_tree})
+add_test(NAME tree.headers.self COMMAND ${headers} --self-test "${CMAKE_CXX_COMPILER}")
+set_tests_properties(tree.headers tree.headers.all tree.headers.self PROPERTIES LABELS cpu)
+set_tests_properties(tree.headers.all PROPERTIES LABELS "cpu;push")
+set_tests_properties(tree.headers tree.headers.all PROPERTIES PROCESSORS 2)
 # Tracked files are formatted, and each statement has a line of its own.
-if(Python3_FOUND)
-  add_test(NAME tree.format COMMAND "${Python3_EXECUTABLE}" "${scripts}/format.py" --check "${PROJECT_SOURCE_DIR}")
-  add_test(NAME tree.format.self COMMAND "${Python3_EXECUTABLE}" "${scripts}/format.py" --self-test)
-  set_tests_properties(tree.format tree.format.self PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
-endif()
+add_test(NAME tree.format COMMAND "${Python3_EXECUTABLE}" "${scripts}/format.py" --check "${PROJECT_SOURCE_DIR}")
+add_test(NAME tree.format.self COMMAND "${Python3_EXECUTABLE}" "${scripts}/format.py" --self-test)
+set_tests_properties(tree.format tree.format.self PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME tree.faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/faults.py" --check)
 add_test(NAME tree.faults.self COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/faults.py" --self-test)
 foreach(script arrows kernel_rules sizes citations)
   add_test(NAME tree.${script} COMMAND bash "${scripts}/${script}.sh" "${PROJECT_SOURCE_DIR}")
   add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
 endforeach()
-if(Python3_FOUND AND ASSAY_NVCC)  # configures the tree for a GPU, and compiles nothing
+if(ASSAY_NVCC)  # configures the tree for a GPU, and compiles nothing
   set(command "${Python3_EXECUTABLE}" "${scripts}/cuda_headers.py")
   set(of_tree "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/cuda_headers" "${CMAKE_COMMAND}" -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
     -DCMAKE_CUDA_COMPILER=${ASSAY_NVCC})
@@ -340,10 +332,8 @@ add_test(NAME tree.linux COMMAND "${CMAKE_COMMAND}" --fresh -DCMAKE_SYSTEM_NAME=
 set_tests_properties(tree.linux PROPERTIES LABELS cpu PASS_REGULAR_EXPRESSION "Assay needs Linux .*, and this is FreeBSD")
 add_test(NAME tree.package COMMAND bash "${scripts}/package.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
   -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DASSAY_CUDA=${ASSAY_GPU} "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
-if(Python3_FOUND)
-  add_test(NAME tree.cached COMMAND "${Python3_EXECUTABLE}" "${scripts}/cached_test.py" "${CMAKE_COMMAND}")
-  set_tests_properties(tree.cached PROPERTIES LABELS cpu)
-endif()
+add_test(NAME tree.cached COMMAND "${Python3_EXECUTABLE}" "${scripts}/cached_test.py" "${CMAKE_COMMAND}")
+set_tests_properties(tree.cached PROPERTIES LABELS cpu)
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   add_test(NAME tree.same_bytes COMMAND bash "${scripts}/same_bytes.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
     -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DASSAY_CUDA=OFF -DASSAY_TESTS=OFF

@@ -23,9 +23,8 @@ import glued_python
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COLUMNS = 130  # as in .clang-format
 CLANG_FORMAT = "14"  # Note: each version has another style
-CPP = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h", "*.c")
-# The lines of these stand in the recorded PTX beside them.
-RECORDED = "datasets/ptx/"
+# Note: the lines of datasets/ptx/*.cu stand in the recorded PTX beside them.
+CPP = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h", "*.c", ":!datasets/ptx/*.cu")
 BLACK_YEAR = "23"  # whose versions all have one style
 BLACK = ["black", "--line-length", str(COLUMNS), "--target-version", "py311", "--config", os.devnull]
 
@@ -57,7 +56,7 @@ def format_cpp(source, write):
     version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
     if not re.search(rf"version {CLANG_FORMAT}\.", version):
         raise Missing(f"the style is that of clang-format {CLANG_FORMAT}, and '{version.strip()}' is installed")
-    files = [path for path in tracked(source, *CPP) if not path.startswith(RECORDED)]
+    files = tracked(source, *CPP)
     wrong = []
     with tempfile.TemporaryDirectory() as copies:
         shutil.copy(os.path.join(source, ".clang-format"), copies)
@@ -120,8 +119,6 @@ def glued(source, _):
     """Where files have several statements in one.  Returns a sentence for each place."""
     wrong = []
     for path in tracked(source, "*.py", *CPP):
-        if path.startswith(RECORDED):
-            continue
         with open(os.path.join(source, path), encoding="utf-8") as file:
             text = file.read()
         finder = glued_python if path.endswith(".py") else glued_cpp
@@ -246,13 +243,14 @@ begin, end = words.index("a"), words.index(os.sep)
         "spaces.cpp": "int a=1 ;\n",
         "room.cu": SOUND_CPP.replace("  int a_, b_;", "    int a_, b_;"),
         "datasets/ptx/recorded.cu": "void f() { a = 1, b = 2 ; }\n",
+        "datasets/ptx/made.py": "import os, sys\n",
     }
     glued_cpp_files = {f"glued_{number}.cpp": text for number, text in enumerate(GLUED_CPP)}
     planted.update(glued_cpp_files)
     for_formatters = {"spaces.py", "quotes.py", "long.py", "joined.py", "spaces.cpp", "room.cu"}
     broken = {"broken.py"}
     glue = {"kept.py", "tuple.py", "chosen.py", "chained.py", "looped.py", "imports.py", "inside.py", "unrelated.py", "many.py"}
-    glue |= set(glued_cpp_files)
+    glue |= {"datasets/ptx/made.py", *glued_cpp_files}
     with tempfile.TemporaryDirectory() as tree:
 
         def plant(name, text):

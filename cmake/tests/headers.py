@@ -20,18 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 ROOMS = ("ops", "reference", "validate", "simt", "cuda", "include")
 OF_CUDA = re.compile(r"#include <(cuda|cupti|nvml)")
-STRICT = [
-    "-std=c++20",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-Wno-missing-field-initializers",
-    "-Wno-unknown-pragmas",
-    "-fsyntax-only",
-    "-x",
-    "c++",
-    "-",
-]
+STRICT = "-std=c++20 -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unknown-pragmas -fsyntax-only -x c++ -".split()
 
 
 class Tree:

@@ -94,10 +94,6 @@ def returns_two(x):
     return softmax(x), softmax(x)
 
 
-def returns_a_column(x):
-    return softmax(x)[:, :1]
-
-
 def returns_a_list(x):
     return softmax(x).tolist()
 

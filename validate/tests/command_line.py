@@ -127,13 +127,22 @@ class Program:
         """What run() takes besides, with variables in addition to the program's own."""
         return {**self.how, **how, "env": {**self.how.get("env", {}), **how.get("env", {})}}
 
+    def _command(self, line, words):
+        return tuple(os.fspath(word) for word in (*self.words, *shlex.split(line), *words))
+
+    def _begin(self, command, ignored=(), **streams):
+        """The process of the command, which may still run; signals that it ignores until it has a handler of its own."""
+        env = {**os.environ, **self.how.get("env", {})}
+        prepare = _preparing(self.how.get("limits"), ignored)
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=env, preexec_fn=prepare, **streams)
+
     def under(self, *words, **how):
         """The same program with more words at its end, other variables or other limits."""
         return Program(*self.words, *words, **self._how(how))
 
     def __call__(self, line="", *words, **how):
         __tracebackhide__ = True
-        return run(*self.words, *shlex.split(line), *words, **self._how(how))
+        return run(*self._command(line, words), **self._how(how))
 
     def works(self, line="", *words, **how):
         """Exits with 0, and prints something."""
@@ -155,9 +164,9 @@ class Program:
     def piped(self, line="", *words, code=0):
         """Runs the program with a reader of its output that leaves after the first line, as `head -1` does."""
         __tracebackhide__ = True
-        command = tuple(os.fspath(word) for word in (*self.words, *shlex.split(line), *words))
+        command = self._command(line, words)
         with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+            process = self._begin(command, stdout=subprocess.PIPE, stderr=errors)
             first = process.stdout.readline()
             process.stdout.close()
             process.wait(HANGS)
@@ -170,13 +179,8 @@ class Program:
     def started(self, line="", *words, out="out", err="err"):
         """The process of the program, begun as a shell begins one in the background: its output and errors go to files, and SIGINT
         is ignored until it has a handler of its own.  What still runs at the end is killed."""
-        command = [os.fspath(word) for word in (*self.words, *shlex.split(line), *words)]
-        env = {**os.environ, **self.how.get("env", {})}
-        prepare = _preparing(self.how.get("limits"), ignored=[signal.SIGINT])
         with open(out, "wb") as output, open(err, "wb") as errors:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=env, preexec_fn=prepare
-            )
+            process = self._begin(self._command(line, words), ignored=[signal.SIGINT], stdout=output, stderr=errors)
         try:
             yield process
         finally:
@@ -226,6 +230,11 @@ def records_in(text, what="the text"):
     found = [json.loads(line, parse_constant=_no_number) for line in text[:-1].split("\n")]
     assert all(isinstance(record, dict) for record in found), f"{what}: one JSON object a line was expected"
     return found
+
+
+def write_records(path, *these):
+    """Writes a file of records, as text without spaces, like ours; returns the path."""
+    return write(path, "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in these))
 
 
 def records(path):

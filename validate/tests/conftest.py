@@ -16,15 +16,8 @@ import command_line  # noqa: E402
 from command_line import SOURCES, Program  # noqa: E402
 
 SKIPPED = 77
-collect_ignore_glob = [  # scripts, which ctest runs by themselves
-    "*/readers_*",
-    "*/typed_test.py",
-    "*/hostile_files_test.py",
-    "*/attack*",
-    "*/budgets_test.py",
-    "*/faults_test.py",
-    "*/report_browser_test.py",
-]
+# Scripts, which ctest runs by themselves.
+collect_ignore = [path for path in Path(__file__).parent.glob("*/*_test.py") if path.read_text().startswith("#!")]
 
 
 def pytest_addoption(parser):
@@ -82,12 +75,6 @@ def hostile(binaries):
 @pytest.fixture(scope="session")
 def screenshots(pytestconfig):
     return pytestconfig.getoption("--screenshots")
-
-
-@pytest.fixture(scope="session")
-def sources():
-    """The folder of the tree."""
-    return SOURCES
 
 
 @pytest.fixture(scope="session")

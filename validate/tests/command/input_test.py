@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import SOURCES, changed, lines, read, write
+from command_line import SOURCES, changed, lines, read, write, write_records
 
 RUN = {
     "record": "run",
@@ -37,11 +37,6 @@ TOO_DEEP = "its lists and objects lie too deep in each other"
 
 def row(kernel, shape):
     return {"record": "bench", "op": "softmax", "kernel": kernel, "dtype": "f16", "shape": shape, **TIMES}
-
-
-def write_records(path, *records):
-    """Writes a file of records, as text without spaces, like ours."""
-    return write(path, "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -33,61 +33,20 @@ flags.add_argument("--from-main", action="store_true", help="nothing fails befor
 flags = flags.parse_args()
 flags.binaries = os.path.abspath(flags.binaries)
 
-judged = [
-    "run",
-    "--backend",
-    "simt",
-    "--op",
-    "layernorm_residual",
-    "--kernel",
-    "naive,doubles_an_element",
-    "--dtype",
-    "f32",
-    "--suite",
-    "sanitize",
-    "--shard",
-    "2/18",
-    "--quiet",
-]
+hostile_plugin = os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so")
+sanitize = "--suite sanitize --dtype f32 --quiet".split()
+judged = "run --backend simt --op layernorm_residual --kernel naive,doubles_an_element --shard 2/18".split() + sanitize
 RUNS = {
-    "judged": ("validate-hostile", judged + ["--no-shrink"]),
-    "shrunk": ("validate-hostile", judged + ["--shrink", "50ms", "--jobs", "1"]),
+    "judged": ("validate-hostile", [*judged, "--no-shrink"]),
+    "shrunk": ("validate-hostile", [*judged, "--shrink", "50ms", "--jobs", "1"]),
     "selfcheck": (
         "validate-trial",
-        [
-            "selfcheck",
-            "--backend",
-            "simt",
-            "--kernel",
-            "softmax/dropped_tail",
-            "--suite",
-            "sanitize",
-            "--dtype",
-            "f32",
-            "--shard",
-            "1/8",
-            "--quiet",
-        ],
+        ["selfcheck", "--backend", "simt", "--kernel", "softmax/dropped_tail", "--shard", "1/8", *sanitize],
     ),
     "plugin": (
         "validate-hostile",
-        [
-            "run",
-            "--plugin",
-            os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so"),
-            "--backend",
-            "host",
-            "--kernel",
-            "sound,changes_its_input",
-            "--suite",
-            "sanitize",
-            "--dtype",
-            "f32",
-            "--shard",
-            "1/8",
-            "--quiet",
-            "--no-shrink",
-        ],
+        "run --backend host --kernel sound,changes_its_input --shard 1/8 --no-shrink --plugin".split()
+        + [hostile_plugin, *sanitize],
     ),
 }
 
@@ -107,14 +66,13 @@ class Run:
             os.environ,
             LD_PRELOAD=os.path.abspath(flags.library),
             ASSAY_FAULTS_STATE=state,
-            ASSAY_FAULTS_FAIL=fail,
             OMP_WAIT_POLICY="passive",
             ASSAY_DATASETS=os.path.join(here, "../../../datasets"),
         )
         if flags.from_main:
             environment["ASSAY_FAULTS_FROM_MAIN"] = "1"
-        if not fail:
-            del environment["ASSAY_FAULTS_FAIL"]
+        if fail:
+            environment["ASSAY_FAULTS_FAIL"] = fail
         if sites:
             environment["ASSAY_FAULTS_SITES"] = sites
         self.hung = False

@@ -16,107 +16,48 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM
 
 IDS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+
+
+def made(model, config, dtype, **more):
+    """A type and a model of it, of these sizes but for what the arguments say."""
+    sizes = {"vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
+    return dtype, model(config(**{**sizes, "max_position_embeddings": 64, **more}))
+
+
+def llama(dtype, **more):
+    return made(LlamaForCausalLM, LlamaConfig, dtype, **{"num_key_value_heads": 1, **more})
+
+
+def gpt_neox(dtype, **more):
+    return made(GPTNeoXForCausalLM, GPTNeoXConfig, dtype, **more)
+
+
+# Of the four pairs it keeps the frequency of one, divides that of another, and blends those of two.
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
 MODELS = {
-    "llama": lambda: (
-        torch.float32,
-        LlamaForCausalLM(
-            LlamaConfig(
-                vocab_size=32,
-                hidden_size=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                num_key_value_heads=1,
-                intermediate_size=24,
-                max_position_embeddings=64,
-            )
-        ),
-    ),
+    "llama": lambda: llama(torch.float32),
     "gpt2": lambda: (torch.float16, GPT2LMHeadModel(GPT2Config(vocab_size=32, n_embd=16, n_layer=2, n_head=2, n_positions=64))),
-    "gpt_neox": lambda: (
+    "gpt_neox": lambda: gpt_neox(torch.bfloat16, hidden_size=32, intermediate_size=48),
+    "llama_biased": lambda: llama(
         torch.bfloat16,
-        GPTNeoXForCausalLM(
-            GPTNeoXConfig(
-                vocab_size=32,
-                hidden_size=32,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                intermediate_size=48,
-                max_position_embeddings=64,
-            )
-        ),
+        hidden_size=24,
+        num_attention_heads=3,
+        num_key_value_heads=3,
+        intermediate_size=20,
+        attention_bias=True,
+        tie_word_embeddings=True,
+        rope_theta=500.0,
+        rms_norm_eps=1e-3,
     ),
-    "llama_biased": lambda: (
-        torch.bfloat16,
-        LlamaForCausalLM(
-            LlamaConfig(
-                vocab_size=32,
-                hidden_size=24,
-                num_hidden_layers=2,
-                num_attention_heads=3,
-                num_key_value_heads=3,
-                intermediate_size=20,
-                max_position_embeddings=64,
-                attention_bias=True,
-                tie_word_embeddings=True,
-                rope_theta=500.0,
-                rms_norm_eps=1e-3,
-            )
-        ),
-    ),
-    "gpt_neox_serial": lambda: (
-        torch.float16,
-        GPTNeoXForCausalLM(
-            GPTNeoXConfig(
-                vocab_size=32,
-                hidden_size=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                intermediate_size=24,
-                rotary_pct=0.5,
-                max_position_embeddings=64,
-                use_parallel_residual=False,
-                hidden_act="gelu_new",
-            )
-        ),
-    ),
-    # Of the four pairs llama3 keeps the frequency of one, divides that of another, and blends those of two.
-    "llama_scaled": lambda: (
-        torch.bfloat16,
-        LlamaForCausalLM(
-            LlamaConfig(
-                vocab_size=32,
-                hidden_size=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                num_key_value_heads=1,
-                intermediate_size=24,
-                max_position_embeddings=512,
-                rope_theta=100.0,
-                rope_scaling={
-                    "rope_type": "llama3",
-                    "factor": 8.0,
-                    "low_freq_factor": 1.0,
-                    "high_freq_factor": 4.0,
-                    "original_max_position_embeddings": 64,
-                },
-            )
-        ),
-    ),
-    "gpt_neox_scaled": lambda: (
-        torch.float16,
-        GPTNeoXForCausalLM(
-            GPTNeoXConfig(
-                vocab_size=32,
-                hidden_size=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                intermediate_size=24,
-                rotary_pct=0.5,
-                max_position_embeddings=64,
-                rope_scaling={"rope_type": "linear", "factor": 2.5},
-            )
-        ),
-    ),
+    "gpt_neox_serial": lambda: gpt_neox(torch.float16, rotary_pct=0.5, use_parallel_residual=False, hidden_act="gelu_new"),
+    "llama_scaled": lambda: llama(torch.bfloat16, max_position_embeddings=512, rope_theta=100.0, rope_scaling=LLAMA3),
+    "gpt_neox_scaled": lambda: gpt_neox(torch.float16, rotary_pct=0.5, rope_scaling={"rope_type": "linear", "factor": 2.5}),
 }
 
 

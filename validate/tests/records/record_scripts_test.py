@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests reports/traffic.py and reports/same_bits.py, which judge records."""
 import gzip
-import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from command_line import SOURCES, Program, lines, write
+from command_line import SOURCES, Program, lines, write, write_records
 
 RECORDED = SOURCES / "reports/baselines/nvidia-h200"
 traffic = Program(sys.executable, SOURCES / "reports/traffic.py")
@@ -18,10 +17,6 @@ same_bits = Program(sys.executable, SOURCES / "reports/same_bits.py")
 def squeezed(text):
     """A text without the spaces that align its columns."""
     return re.sub(" +", " ", text)
-
-
-def write_records(path, *records):
-    return write(path, "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records))
 
 
 # --- DRAM bytes beside the formula

@@ -4,7 +4,6 @@
 the page without JavaScript, an empty console and no requests to a network.
   report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAME,...: required ones]
     [--height PIXELS: the most at a width of 1280, all folded] [--bytes SIZE: the most]
-    [--nodes COUNT: the most]
 Exit code 77: no Chromium here."""
 import base64
 import json
@@ -31,7 +30,7 @@ screenshots = option("--screenshots", None)
 expected_charts = int(option("--charts", "4"))
 sections = [name for name in option("--sections", "").split(",") if name]
 most_pixels, most_bytes = int(option("--height", "6000")), int(option("--bytes", "1500000"))
-most_nodes = int(option("--nodes", "150000"))
+NODES_A_LINE = 32  # of a table: up to 16 cells, each with its text
 validate, *records = arguments
 
 browser = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
@@ -165,7 +164,8 @@ try:
     check("it is ready once it is loaded", value("document.documentElement.dataset.ready") == "yes")
     work = {m["name"]: m["value"] for m in send("Performance.getMetrics", session)["metrics"]}
     check("times that it was laid out by then", work["LayoutCount"] <= 20, work["LayoutCount"])
-    check("nodes", work["Nodes"] <= most_nodes, work["Nodes"])
+    lines = value("document.querySelectorAll('tbody tr').length")
+    check(f"nodes of {lines} lines", work["Nodes"] <= NODES_A_LINE * lines, work["Nodes"])
     charts = int(value("document.documentElement.dataset.charts") or 0)
     if value("typeof Chart") == "undefined":
         check("why there are no charts", "without Chart.js" in value("document.getElementById('nocharts').innerText"))
@@ -286,7 +286,6 @@ try:
             shot(f"report_{width}_{scheme}.png")
 
     # Without JavaScript the verdict and every folded table are there.
-    lines = value("document.querySelectorAll('tbody tr').length")
     send("Emulation.setScriptExecutionDisabled", session, value=True)
     view(1280)
     loader = send("Page.navigate", session, url="file://" + page)["loaderId"]

@@ -343,9 +343,8 @@ def test_our_own_worker_gives_the_same(validate):
 
     ours = f"{shlex.quote(os.fspath(validate))} worker simt"
     validate(f"{RUN} --op softmax --json theirs.jsonl --worker", ours)
-    validate(
-        f"{RUN} --op softmax --no-vendor --json ours.jsonl --backend simt"
-    )  # a vendor's library runs on no simulated machine
+    # Note: a vendor's library runs on no simulated machine.
+    validate(f"{RUN} --op softmax --no-vendor --json ours.jsonl --backend simt")
     assert results("theirs.jsonl") == results("ours.jsonl")
     validate("doctor --worker", ours)
 

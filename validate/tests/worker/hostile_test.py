@@ -58,8 +58,7 @@ class Place:
 def place(pytestconfig, hostile):
     backend = pytestconfig.getoption("--hostile-on")
     pattern = "^  sandbox *kernels: ([^;]*);" if backend == "simt" else "^  sandbox .*other programs: (.*)$"
-    found = re.search(pattern, hostile("doctor", code=None).out, re.MULTILINE)
-    sandbox = found[1] if found else ""
+    sandbox = re.search(pattern, hostile("doctor", code=None).out, re.MULTILINE)[1]
     landlock = re.fullmatch("landlock ([0-9]+).*, seccomp", sandbox)
     return Place(backend, sandbox, bool(landlock) and int(landlock[1]) >= 6)
 
