@@ -111,5 +111,7 @@ def short(shape):
 
 
 def table(columns, rows):
-    """The lines of a table in Markdown."""
+    """The lines of a table in Markdown; a sentence where it has no rows."""
+    if not rows:
+        return ["Not measured yet."]
     return ["| " + " | ".join(cells) + " |" for cells in [columns, ["---"] * len(columns)] + rows]
