@@ -10,7 +10,8 @@ import math
 import os
 from html import escape
 
-from records import BadInput, Parser, judged, records_of
+from records import BadInput, Parser, judged
+from tables.rows import rows_in, us
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each panel: title, subtitle, dtype, op, shape with {} for the size, sizes, name of the size, lines as (name, kernel), and which
@@ -71,30 +72,26 @@ STYLE = """text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-weight:6
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.small{fill:#9198a1}.grid{stroke:#3d444d}.even{stroke:#e6edf3}}"""
 
 
-def times_of(folder, stems):
-    """The latest median of each kernel on each shape, in microseconds."""
+def rows_of(folder, stems):
+    """The latest record of each kernel on each shape."""
     paths = sorted(path for stem in stems for path in glob.glob(os.path.join(folder, f"{stem}_*.jsonl*")))
     if not paths:
         raise BadInput(f"'{folder}' has no {' and no '.join(f'{stem}_*.jsonl' for stem in stems)}")
-    times = {}
-    for record in records_of(paths):
-        if record["record"] in ("bench", "timing") and "time_us" in record:
-            times.setdefault((record["op"], record["dtype"], record["shape"]), {})[record["kernel"]] = record["time_us"]["median"]
-    return times
+    return rows_in(paths)
 
 
 def ratios(folder, panel):
     """The ratios of a panel, {line: [the other's time over ours, by size]}."""
     _, _, dtype, op, shape, sizes, _, lines, stems = panel
-    times = times_of(folder, stems)
+    rows = rows_of(folder, stems)
     drawn = {name: [] for name, _ in lines}
     for size in sizes:
-        row = times.get((op, dtype, shape.format(size)), {})
-        ours = [us for kernel, us in row.items() if not kernel.startswith(("baseline_", "pytorch_"))]
+        row = rows.get((op, dtype, shape.format(size)), {})
+        ours = [us(record) for kernel, record in row.items() if not kernel.startswith(("baseline_", "pytorch_"))]
         for name, kernel in lines:
             if not ours or kernel not in row:
                 raise BadInput(f"no time of {kernel if ours else op} on {dtype} {shape.format(size)}")
-            drawn[name].append(row[kernel] / min(ours))
+            drawn[name].append(us(row[kernel]) / min(ours))
     return drawn
 
 

@@ -29,6 +29,12 @@ def view_of(entry: Entry, image: np.ndarray, dtype: np.dtype | None = None) -> n
     return array if dtype is None else array.view(dtype)
 
 
+def torch_dtype(torch: Any, entry: Entry) -> Any:
+    """The dtype of an entry as one of the package torch, which this module does without."""
+    names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}
+    return getattr(torch, names[entry["dtype"]])
+
+
 def require(what: str, entry: Entry, dtype: str, shape: Sequence[int]) -> None:
     """Raises InputError unless a returned array has the dtype and the shape of its tensor."""
     name = entry["name"]
@@ -142,10 +148,7 @@ class TorchPlace:
         inside = placed[begin : begin + image.size]
         inside.copy_(self._of_host(image))
         self._placed.append((entry, image, writable, placed, None if writable else placed.clone(), begin))
-        dtype = getattr(
-            torch, {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}[entry["dtype"]]
-        )
-        return torch.as_strided(inside.view(dtype), entry["shape"], entry["strides"])
+        return torch.as_strided(inside.view(torch_dtype(torch, entry)), entry["shape"], entry["strides"])
 
     def _of_host(self, image: np.ndarray) -> Any:
         with warnings.catch_warnings():

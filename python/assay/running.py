@@ -17,7 +17,7 @@ from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
 from .in_caller import served_here
-from .runs import Called, Run, judged, write_records
+from .runs import Run, judged, write_records
 from .serving import DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
 from .simulated import Simulated, place_device
 
@@ -116,14 +116,15 @@ def validate(
     if executor is not None:
         if isolation == "none":
             raise InputError("an executor's workers cannot share this process, so that isolation='process' is needed")
-        command = _worker_command(kernel, device, simulated, anywhere=True)
-        return judged(_spread([*arguments, "--worker", command], executor, shards), records)
+        arguments += ["--worker", _worker_command(kernel, device, simulated, anywhere=True)]
+        return judged(*parts.run(arguments, executor, shards), arguments, records)
     if isolation == "none":
         with served_here(Worker(kernel, device, simulated)) as command:
-            return judged(_called([*arguments, "--jobs", "1", "--worker", command]), records)
-    jobs = ["--jobs", "1"] if device and not simulated and "--jobs" not in flags else []
-    command = _worker_command(kernel, device, simulated)
-    return judged(_called([*arguments, *jobs, "--worker", command]), records)
+            arguments += ["--jobs", "1", "--worker", command]
+            return judged(*_called(arguments), arguments, records)
+    arguments += ["--jobs", "1"] if device and not simulated and "--jobs" not in flags else []
+    arguments += ["--worker", _worker_command(kernel, device, simulated)]
+    return judged(*_called(arguments), arguments, records)
 
 
 def _each_configuration(
@@ -172,16 +173,10 @@ def _worker_command(kernel: Kernel, device: str | None, simulated: Simulated | N
     return shlex.join(words)
 
 
-def _called(arguments: Sequence[str]) -> Called:
-    """Calls the program with these words."""
+def _called(arguments: Sequence[str]) -> tuple[library.Called, list[Mapping[str, Any]]]:
+    """Calls the program with these words.  Returns what the call left, and its records."""
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         path = Path(folder) / "records.jsonl"
         called = library.call([*arguments, "--json", str(path)])
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return Called(called.code, [json.loads(line) for line in lines], called.out, called.err, arguments)
-
-
-def _spread(arguments: Sequence[str], executor: Executor | Callable[[], Executor], count: int) -> Called:
-    """The same, in so many parts on the workers of an executor."""
-    called, records = parts.run(arguments, executor, count)
-    return Called(called.code, records, called.out, called.err, arguments)
+    return called, [json.loads(line) for line in lines]

@@ -10,8 +10,9 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, Sequence
 
+from . import library
 from .errors import Incomplete, InputError, Mismatch
 from .serving import BLAME, NOT_RUN
 
@@ -113,33 +114,24 @@ class Run:
         return self.text
 
 
-class Called(NamedTuple):
-    """What a call of `validate run` left.
+def judged(
+    called: library.Called, lines: Sequence[Mapping[str, Any]], command: Sequence[str], records: str | os.PathLike[str] | None
+) -> Run:
+    """The run that a call of the program made.  Called by `validate` itself, so that a warning names its caller.
 
-    Attributes:
-        code: its exit code (docs/judging.md).
-        records: the lines of the record file.
-        out, err: what it printed.
+    Args:
+        called: what the call left.
+        lines: those of the record file.
         command: the words after `validate`.
-    """
-
-    code: int
-    records: list[Mapping[str, Any]]
-    out: str
-    err: str
-    command: Sequence[str]
-
-
-def judged(called: Called, records: str | os.PathLike[str] | None) -> Run:
-    """The run, whose records are written to a path if one is given.  Called by `validate` itself, so that a warning names its caller.
+        records: a path to write the lines to; None: none.
 
     Raises:
         KeyboardInterrupt: it was interrupted.
         InputError, Mismatch, Incomplete: as `assay.validate` says.
     """
-    run = Run(called.records, called.out.rstrip(), tuple(called.command))
+    run = Run(lines, called.out.rstrip(), tuple(command))
     if records is not None:
-        write_records(records, called.records)
+        write_records(records, lines)
     if called.code == 130:
         raise KeyboardInterrupt
     if called.code == 1:

@@ -104,6 +104,11 @@ def known_dtypes(device: str | None) -> tuple[str, ...]:
     return DTYPES if device or ml_dtypes else ("f16", "f32")
 
 
+def failed(message: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """The answer to a message that says why nothing ran."""
+    return {"id": message["id"], "status": 3, "message": why, "tainted": False, "seconds": 0.0, "ran": 0, "traffic": {}}
+
+
 class Worker:
     """Answers the messages of a judge with one kernel."""
 
@@ -130,7 +135,7 @@ class Worker:
 
     def reply(self, message: Mapping[str, Any], fds: Sequence[int]) -> dict[str, Any]:
         """The answer to a message, whose descriptors are those of the inputs and the outputs."""
-        answer = {"id": message["id"], "status": 3, "message": "", "tainted": False, "seconds": 0.0, "ran": 0, "traffic": {}}
+        answer = failed(message, "")
         kernel = self._kernel
         if message["protocol"] != PROTOCOL:
             return {**answer, "message": f"the message has protocol {message['protocol']}, this worker speaks {PROTOCOL}"}

@@ -16,11 +16,10 @@ import numpy as np
 from .arrays import Array
 from .errors import Finding, InputError
 from .machine import Region
-from .places import Entry, NumpyPlace, require, view_of
+from .places import Entry, NumpyPlace, require, torch_dtype, view_of
 from .tensors import BITS, bits_of, dtype_of
 
 NUMPY = "numpy"  # the device that gives tensors of arrays.py
-_OF_TORCH = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}
 
 
 @dataclass(frozen=True)
@@ -132,8 +131,8 @@ class SimulatedPlace:
         if self._torch is None:
             return Array(view_of(entry, placed, dtype_of(entry["dtype"])), memory)
         if not placed.size:
-            return self._torch.empty(entry["shape"], dtype=getattr(self._torch, _OF_TORCH[entry["dtype"]]))
-        bits = self._torch.from_numpy(placed).view(getattr(self._torch, _OF_TORCH[entry["dtype"]]))
+            return self._torch.empty(entry["shape"], dtype=torch_dtype(self._torch, entry))
+        bits = self._torch.from_numpy(placed).view(torch_dtype(self._torch, entry))
         return self._torch.as_strided(bits, entry["shape"], entry["strides"])
 
     def finish(self) -> str | None:

@@ -10,7 +10,7 @@ import torch
 from . import library
 from .errors import InputError
 from .kernels import CUDA, Call, Given, kernels
-from .torch_checks import Checked, checked
+from .torch_checks import checked
 from .torch_interface import DTYPES, NAMES, Interface
 
 ALIGNMENT = 256  # bytes; two addresses that differ by a multiple of this take the same kernel
@@ -51,18 +51,10 @@ class Operator(Interface):
         super().__init__(op)
         self._calls: dict[Any, Made] = {}  # by what decides how a call is made
 
-    def outputs(self, arguments: Mapping[str, Any]) -> Checked:
-        """The attributes, outputs and dtype of the case; all arguments are checked.
-
-        Raises:
-            InputError: an argument has a wrong dtype, shape, device or stride, or is missing; the message names it.
-        """
-        return checked(self, arguments)
-
     def fake(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs without their values: the fake implementation."""
         arguments = self.bound(args, kwargs)
-        case = self.outputs(arguments)
+        case = checked(self, arguments)
         like = next(x for x in arguments.values() if isinstance(x, torch.Tensor))
         return self.result([like.new_empty(shape, dtype=DTYPES[t.dtype or case.dtype]) for t, shape in case.outputs])
 
@@ -73,7 +65,7 @@ class Operator(Interface):
             InputError: always.
         """
         arguments = self.bound(args, kwargs)
-        self.outputs(arguments)
+        checked(self, arguments)
         name, x = next((n, x) for n, x in arguments.items() if isinstance(x, torch.Tensor))
         raise InputError(f"'{name}' is on the device {x.device}, and cuda was expected")
 
@@ -112,7 +104,7 @@ class Operator(Interface):
         return made, outputs
 
     def _make(self, arguments: Mapping[str, Any], device: tuple[int, int], like: torch.Tensor) -> tuple[Made, list[torch.Tensor]]:
-        case = self.outputs(arguments)
+        case = checked(self, arguments)
         tensors = {t.name: arguments[t.name] for t in self.op.inputs if arguments[t.name] is not None}
         inputs = list(tensors)
         outputs = [like.new_empty(shape, dtype=DTYPES[t.dtype or case.dtype]) for t, shape in case.outputs]

@@ -15,7 +15,7 @@ from typing import Sequence
 
 from . import library, loading
 from .errors import InputError
-from .serving import Kernel, Worker, known_dtypes, name_of, require_callable
+from .serving import Kernel, Worker, failed, known_dtypes, name_of, require_callable
 from .simulated import Simulated, place_device
 
 
@@ -25,21 +25,8 @@ def _refuse(judge: socket.socket, why: str) -> None:
         text = judge.recv(1 << 16)
         if not text:
             return
-        answer = {
-            "id": json.loads(text)["id"],
-            "status": 3,
-            "message": why,
-            "tainted": False,
-            "seconds": 0.0,
-            "ran": 0,
-            "traffic": {},
-            "backend": "host",
-            "device": "",
-            "checks": [],
-            "total": 0,
-            "kernels": [],
-        }
-        judge.send(json.dumps(answer).encode())
+        listing = {"backend": "host", "device": "", "checks": [], "total": 0, "kernels": []}
+        judge.send(json.dumps({**failed(json.loads(text), why), **listing}).encode())
 
 
 def _hand_over(path: str) -> None:

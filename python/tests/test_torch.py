@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import assay  # noqa: E402
 import assay.torch as ops  # noqa: E402
 from assay import kernels, torch_direct, torch_operator  # noqa: E402
+from assay.torch_checks import checked  # noqa: E402
 
 PLUGIN = Path(os.environ["ASSAY_VALIDATE"]).parent.parent / "plugins/exported.so"
 
@@ -241,7 +242,7 @@ def test_gradients_of_attention():
 
     def backward(*args, **kwargs):
         a = ops.operators["attention_backward"].bound(args, kwargs)
-        ops.operators["attention_backward"].outputs(a)  # checks them
+        checked(ops.operators["attention_backward"], a)
         o, lse, p = reference_attention(a["q"], a["k"], a["v"], a["mask"], a["scale"])
         assert torch.equal(o, a["o"]) and torch.equal(lse, a["lse"])
         dp = torch.einsum("bihd,bjhd->bhij", a["do"], a["v"])

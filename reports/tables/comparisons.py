@@ -4,7 +4,7 @@ import re
 
 from records import BadInput, records_of
 
-from .rows import dram, ours_of, rows_in, short, table, us
+from .rows import dram, fastest, ours_of, rows_in, short, table, us
 
 LLAMA = "heads=32 kv_heads=32 head_dim=128"
 # Rows of the table "compared": label, op, dtype, shape.
@@ -44,7 +44,7 @@ def compared(records):
     for words, op, dtype, shape in COMPARED:
         row = records.row(op, dtype, shape)
         ours = ours_of(row)
-        library = min((r for kernel, r in row.items() if kernel.startswith("baseline_")), key=us, default=None)
+        library = fastest(row, "baseline_")
         others = [
             row.get("pytorch_eager_graph", row.get("pytorch_eager")),
             row.get("pytorch_compile"),
@@ -121,6 +121,7 @@ def layer_parts(records):
         best = ours_of(row)
         tables.setdefault(best["suite"]["table"], {})[best["suite"]["label"]] = best
     rows = []
+    of = {}
     for title, of in tables.items():
         layer = of.pop("layer")
         parts = [(int(label.split(" × ")[0]) if " × " in label else 1, part) for label, part in of.items()]
@@ -130,7 +131,7 @@ def layer_parts(records):
         rows.append(
             [title, f"{us(layer):.1f}"] + [f"{part:.1f}" for part in each] + [f"{sum(each):.1f}", f"{sum(each) / us(layer):.3f}"]
         )
-    return table(["", "layer, µs"] + list(of) + ["sum of the parts", "sum to layer"], rows) if rows else ["Not measured yet."]
+    return table(["", "layer, µs"] + list(of) + ["sum of the parts", "sum to layer"], rows)
 
 
 def copies(records):
@@ -144,10 +145,8 @@ def copies(records):
             + copy
             + [f"{ours_of(clean[op, dtype, shape])['share_of_same_copy']:.3f}" if (op, dtype, shape) in clean else "–"]
         )
-    return (
-        table(["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel", "L2 clean: copy to kernel"], rows)
-        if rows
-        else ["Not measured yet."]
+    return table(
+        ["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel", "L2 clean: copy to kernel"], rows
     )
 
 
@@ -167,11 +166,7 @@ def compiled(records):
             + [f"{us(best):.1f} (`{best['kernel']}`)"]
             + [f"{t / us(best):.2f}×" if t else "–" for t in times]
         )
-    return (
-        table(["op", "shape", "dtype", "PyTorch eager, µs", "`torch.compile`", "ours", "to eager", "to compiled"], rows)
-        if rows
-        else ["Not measured yet."]
-    )
+    return table(["op", "shape", "dtype", "PyTorch eager, µs", "`torch.compile`", "ours", "to eager", "to compiled"], rows)
 
 
 def few_rows(records):
@@ -183,7 +178,7 @@ def few_rows(records):
     for (_, dtype, shape), ways in sorted(rows_in(records.found("few_rows_turns")).items(), key=by_rows):
         theirs, *ours = [launched_or_replayed(ways, way) for way in ("pytorch_compile", "block_row", "one_pack")]
         rows.append([f"`{shape}`", dtype, f"{theirs:.2f}"] + [f"{t:.2f} ({theirs / t:.2f}×)" for t in ours])
-    return table(["shape", "dtype", "`torch.compile`, µs", "`block_row`", "`one_pack`"], rows) if rows else ["Not measured yet."]
+    return table(["shape", "dtype", "`torch.compile`, µs", "`block_row`", "`one_pack`"], rows)
 
 
 def triton(records):
@@ -205,7 +200,7 @@ def triton(records):
                 f"{us(record) / time:.2f}×",
             ]
         )
-    return table(["op", "shape", "dtype", "Triton, µs", "ours", "Triton to ours"], rows) if rows else ["Not measured yet."]
+    return table(["op", "shape", "dtype", "Triton, µs", "ours", "Triton to ours"], rows)
 
 
 TABLES = {

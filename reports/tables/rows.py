@@ -16,9 +16,8 @@ class Records:
         self.folder = folder
         self.rows = {}
         # Note: only these suites, since others have some of the same rows from other runs.
-        for record in records_of([path for suite in SUITES for path in self.paths(suite)]):
-            if record["record"] in ("bench", "timing") and "time_us" in record:
-                self.rows.setdefault((record["op"], record["dtype"], axes_of(record["shape"])), {})[record["kernel"]] = record
+        for (op, dtype, shape), row in rows_in([path for suite in SUITES for path in self.paths(suite)]).items():
+            self.rows.setdefault((op, dtype, axes_of(shape)), {}).update(row)
 
     def paths(self, pattern):
         """The files of a pattern; one at least."""
@@ -111,5 +110,7 @@ def short(shape):
 
 
 def table(columns, rows):
-    """The lines of a table in Markdown."""
+    """The lines of a table in Markdown; a sentence where it has no rows."""
+    if not rows:
+        return ["Not measured yet."]
     return ["| " + " | ".join(cells) + " |" for cells in [columns, ["---"] * len(columns)] + rows]

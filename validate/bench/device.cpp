@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "validate/records/fields/reader.hpp"
 #include "validate/records/fields/row_fields.hpp"
 #include "validate/records/fields/writer.hpp"

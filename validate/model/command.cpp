@@ -198,8 +198,8 @@ void print_steps(const char* what, const std::vector<StepTime>& steps, double co
                100 * s.bytes / copy_rate * 1e6 / s.us);
 }
 
-std::vector<RecordedSteps> recorded(const std::vector<StepTime>& steps) {
-  std::vector<RecordedSteps> all;
+std::vector<DecodeTimes::Kind> recorded(const std::vector<StepTime>& steps) {
+  std::vector<DecodeTimes::Kind> all;
   for (const StepTime& s : steps) all.push_back({std::string(s.op), std::string(s.kernel), s.name, s.count, s.us, s.bytes});
   return all;
 }

@@ -2,9 +2,10 @@
 // FOLDER/OP/faults.txt: for each broken kernel of an op a case that shows its fault, so that a test need not search for one.
 //
 //   [KERNEL]        the file broken/KERNEL.cu, or an edit of a right kernel:
-//   fault: TEXT     what is wrong; then `caught by:`, `kernel:` and the lines of the edit (cmake/faults.py), which are kept as
-//   they are after: LINE     where the fault needs earlier calls: a case that the same process judges before witness: LINE   the
-//   case, as `validate replay` takes it tier: T1        the tier that fails it (docs/judging.md)
+//   fault: TEXT     what is wrong; then `caught by:`, `kernel:` and the lines of the edit (cmake/faults.py), kept as they are
+//   after: LINE     where the fault needs earlier calls: a case that the same process judges before
+//   witness: LINE   the case, as `validate replay` takes it
+//   tier: T1        the tier that fails it (docs/judging.md)
 #pragma once
 
 #include <span>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "validate/base/version.hpp"
+#include "validate/records/lines.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/stats.hpp"
 #include "validate/worker/traffic.hpp"
@@ -86,9 +87,7 @@ struct JudgedCase {
 // A `shrunk` record: a failing case, rerun and shrunk.
 struct ShrunkCase {
   std::string of, label, smallest;  // of, smallest: repro lines; label empty: not rerun; smallest empty: nothing smaller fails
-  struct Reruns {
-    std::int64_t run = 0, failed = 0;
-  } same_seed, other_seeds;
+  Shrunk::Reruns same_seed, other_seeds;
 };
 
 // A `power` record: a known fault that some case should reject.
@@ -127,7 +126,7 @@ struct DecodeTimes {
   std::string config, dtype;
   std::int64_t prompt = 0, batch = 0;
   double token_s = 0, tokens_s = 0, floor_share = 0, copy_rate = 0;
-  struct Kind {  // of launches, each timed apart over all layers
+  struct Kind {  // of steps, each timed apart over all layers
     std::string op, kernel, name;
     std::int64_t count = 0;
     double us = 0, bytes = 0;

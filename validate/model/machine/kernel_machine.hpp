@@ -19,7 +19,6 @@ class KernelMachine final : public Machine {
   void run(const Step&, const Op&, Problem&) override;
   std::unique_ptr<Replay> record(const std::vector<PlacedStep>&, const NextTokens&, bool as_graph,
                                  std::vector<StepTime>& times) override;
-  const KernelChoice& choice() const { return choice_; }
 
  private:
   Backend& backend_;

@@ -9,7 +9,6 @@ namespace assay {
 
 template <>
 struct Fields<MachineState> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class M>
   static void visit(V& v, M& m) {
     v.optional("sm_mhz_min", m.sm_mhz_min, {.form = form::kSize});
@@ -29,7 +28,6 @@ struct RecordedMemory {
 };
 template <>
 struct Fields<RecordedMemory> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class M>
   static void visit(V& v, M& m) {
     v.required("tensors", m.tensors);
@@ -69,7 +67,6 @@ struct BenchRecord {
 
 template <>
 struct Fields<BenchRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   static constexpr std::string_view kSizeOrNull = R"({"type": ["number", "null"], "minimum": 0})";  // null: in older records
   template <class V>
   static void visit(V& v, const BenchRecord& b) {

@@ -34,7 +34,6 @@ struct Fields<RecordedAxes> {
 
 template <>
 struct Fields<Case::Reduction> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class R>
   static void visit(V& v, R& r) {
     v.required("axis", r.axis);
@@ -64,7 +63,6 @@ struct RecordedSample {
 };
 template <>
 struct Fields<RecordedSample> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class S>
   static void visit(V& v, S& s) {
     v.required("rows", s.rows);
@@ -76,7 +74,6 @@ struct Fields<RecordedSample> {
 
 template <>
 struct Fields<Record> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class R>
   static void visit(V& v, R& r) {
     v.known("op", r.c.op);

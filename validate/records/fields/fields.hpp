@@ -43,7 +43,7 @@ inline constexpr std::string_view kNumber = R"({"$ref": "#/$defs/number"})";  //
 inline constexpr std::string_view kHash = R"({"type": "string", "pattern": "^[0-9a-f]{16}$"})";
 }  // namespace form
 
-// A struct has `kDef`, its name in the schema's $defs, or none, and then `kAbout`.
+// A struct that is one of the schema's $defs has its name there, `kDef`, and what it says of itself, `kAbout`.
 template <class T>
 struct Fields;
 // An enum has `all()`, its words in the order of its values, and `kDef`.
@@ -52,7 +52,7 @@ struct WordsOf;
 
 template <class T>
 concept Described = requires {
-  Fields<std::remove_const_t<T>>::kDef;
+  sizeof(Fields<std::remove_const_t<T>>);
 };
 template <class T>
 concept Worded = std::is_enum_v<T> && requires {

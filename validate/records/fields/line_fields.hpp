@@ -10,7 +10,6 @@ namespace assay {
 
 template <>
 struct Fields<PowerLine> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const PowerLine& l) {
     v.required("op", l.op);
@@ -27,7 +26,6 @@ struct Fields<PowerLine> {
 
 template <>
 struct Fields<DeclaredLine> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const DeclaredLine& l) {
     v.required("op", l.op);
@@ -45,7 +43,6 @@ struct Fields<DeclaredLine> {
 
 template <>
 struct Fields<SuggestedLine> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const SuggestedLine& l) {
     v.required("op", l.op);
@@ -74,7 +71,6 @@ struct RecordedSmallest {
 };
 template <>
 struct Fields<RecordedSmallest> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class S>
   static void visit(V& v, S& s) {
     v.required("repro", s.repro);
@@ -86,7 +82,6 @@ struct Fields<RecordedSmallest> {
 
 template <>
 struct Fields<Shrunk> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const Shrunk& s) {
     v.required("of", s.of, {.about = "its repro line"});

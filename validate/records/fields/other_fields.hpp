@@ -14,7 +14,6 @@ struct LeftOutRecord {
 };
 template <>
 struct Fields<LeftOutRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const LeftOutRecord& l) {
     RecordedRow::visit(v, l.row);
@@ -28,7 +27,6 @@ struct LaunchedRecord {
 };
 template <>
 struct Fields<LaunchedRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const LaunchedRecord& l) {
     RecordedRow::visit(v, l.row);
@@ -42,7 +40,6 @@ struct MemoryRecord {
 };
 template <>
 struct Fields<MemoryRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const MemoryRecord& m) {
     RecordedRow::visit_names(v, m.row, R"({"enum": ["simt", "cuda"]})");
@@ -60,7 +57,6 @@ struct ProbeRecord {
 };
 template <>
 struct Fields<ProbeRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class P>
   static void visit(V& v, P& p) {
     v.required("instruction", p.instruction);
@@ -74,24 +70,18 @@ struct Fields<ProbeRecord> {
   }
 };
 
-// A kind of steps of a model's pass.
-struct RecordedSteps {
-  std::string op{}, kernel{}, name{};
-  std::int64_t count = 0;
-  double us = 0, bytes = 0;
-};
 template <>
-struct Fields<RecordedSteps> {
+struct Fields<DecodeTimes::Kind> {
   static constexpr std::string_view kDef = "model_steps";
   static constexpr std::string_view kAbout = "a kind of steps of a pass, timed over all layers as a graph of its own";
-  template <class V, class S>
-  static void visit(V& v, S& s) {
-    v.required("op", s.op);
-    v.required("kernel", s.kernel);
-    v.required("name", s.name, {.about = "of its first output in the model"});
-    v.required("count", s.count, {.about = "steps of this kind"});
-    v.required("us", s.us, {.about = "of all of them", .form = form::kSize});
-    v.required("bytes", s.bytes, {.about = "that their tensors have", .form = form::kSize});
+  template <class V, class K>
+  static void visit(V& v, K& k) {
+    v.required("op", k.op);
+    v.required("kernel", k.kernel);
+    v.required("name", k.name, {.about = "of its first output in the model"});
+    v.required("count", k.count, {.about = "steps of this kind"});
+    v.required("us", k.us, {.about = "of all of them", .form = form::kSize});
+    v.required("bytes", k.bytes, {.about = "that their tensors have", .form = form::kSize});
   }
 };
 
@@ -102,12 +92,11 @@ struct ModelRecord {
   std::int64_t prompt = 0, batch = 0, outputs = 0, ahead = 0;
   double first_token_s = 0, token_s = 0, tokens_s = 0, least_bytes = 0, copy_rate = 0, floor_share = 0;
   std::uint64_t needed = 0, memory_before = 0, memory = 0;
-  std::vector<RecordedSteps> prompt_steps{}, steps{};
+  std::vector<DecodeTimes::Kind> prompt_steps{}, steps{};
   Pairs<std::string> ignored_fields{};
 };
 template <>
 struct Fields<ModelRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const ModelRecord& m) {
     v.required("way", std::string("assay"), {.about = "who runs it", .form = R"({"const": "assay"})"});
@@ -143,7 +132,6 @@ struct TimingRecord {
 };
 template <>
 struct Fields<TimingRecord> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const TimingRecord& t) {
     v.required("source", t.source, {.about = "the program and its version"});
@@ -168,7 +156,6 @@ struct Fields<TimingRecord> {
 
 template <>
 struct Fields<ProfileRow> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class P>
   static void visit(V& v, P& p) {
     v.required("op", p.op);

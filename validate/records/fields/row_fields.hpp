@@ -89,7 +89,6 @@ struct Fields<RecordedTimes> {
 
 template <>
 struct Fields<DramBytes> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class D>
   static void visit(V& v, D& d) {
     double read = std::round(d.read), written = std::round(d.written);
@@ -101,7 +100,6 @@ struct Fields<DramBytes> {
 
 template <>
 struct Fields<LaunchedFunction> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class F>
   static void visit(V& v, F& f) {
     v.required("function", f.name, {.about = "its name without the namespaces that all share"});
@@ -127,7 +125,6 @@ struct RecordedCall {
 };
 template <>
 struct Fields<RecordedCall> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class C>
   static void visit(V& v, C& c) {
     v.required("function", c.function,
@@ -138,7 +135,6 @@ struct Fields<RecordedCall> {
 };
 inline constexpr std::string_view kAboutCalls =
     "of older records: the functions of the device that one call put there, in order, a library's too, by CUPTI's records of "
-    "them "
-    "after the timing";
+    "them after the timing";
 
 }  // namespace assay

@@ -16,7 +16,6 @@ struct AcceptedRun {
 };
 template <>
 struct Fields<AcceptedRun> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class A>
   static void visit(V& v, A& a) {
     v.required("reason", a.reason);
@@ -27,7 +26,6 @@ struct Fields<AcceptedRun> {
 
 template <>
 struct Fields<RunHead> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const RunHead& h) {
     v.required("schema", kSchemaVersion, {.form = R"({"const": 1})"});
@@ -86,7 +84,6 @@ struct Fields<RunHead> {
 
 template <>
 struct Fields<Tally::Work> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class W>
   static void visit(V& v, W& w) {
     v.added("workers", w.workers, {.form = form::kSize});
@@ -102,7 +99,6 @@ struct RecordedVerdicts {
 };
 template <>
 struct Fields<RecordedVerdicts> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V>
   static void visit(V& v, const RecordedVerdicts& counts) {
     for (std::size_t i = 0; i < std::size(kVerdicts); ++i) {
@@ -114,7 +110,6 @@ struct Fields<RecordedVerdicts> {
 
 template <>
 struct Fields<Tally> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class T>
   static void visit(V& v, T& t) {
     v.known("verdicts", RecordedVerdicts{t.of});

@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostColumns = 150;
 
-// On one line: {"a": 1, "b": [2, 3]}
+// On one line: { "a": 1, "b": [2, 3] }
 std::string on_a_line(const Json& j) {
   if (!j.is_structured()) return j.dump();
   if (j.empty()) return j.is_object() ? "{}" : "[]";

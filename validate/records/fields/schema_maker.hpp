@@ -84,10 +84,13 @@ class SchemaMaker {
     SchemaMaker inner(defs_);
     const T nothing{};
     Fields<T>::visit(inner, nothing);
-    const std::string def(Fields<T>::kDef);
-    if (def.empty()) return inner.made({});
-    defs_[def] = inner.made(Fields<T>::kAbout);
-    return {{"$ref", "#/$defs/" + def}};
+    if constexpr (requires { Fields<T>::kDef; }) {
+      const std::string def(Fields<T>::kDef);
+      defs_[def] = inner.made(Fields<T>::kAbout);
+      return {{"$ref", "#/$defs/" + def}};
+    } else {
+      return inner.made({});
+    }
   }
   Json form_of_words(const std::vector<std::string_view>& words, std::string_view def);
   void add(std::string_view name, Json form, const Say& say);

@@ -14,7 +14,6 @@ namespace assay {
 
 template <>
 struct Fields<RecordFile> {  // of its `run`
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class F>
   static void visit(V& v, F& f) {
     v.required("version", f.version);
@@ -42,7 +41,6 @@ struct Fields<RecordFile> {  // of its `run`
 
 template <>
 struct Fields<JudgedCase> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class C>
   static void visit(V& v, C& c) {
     v.required("op", c.op);
@@ -73,34 +71,12 @@ struct Fields<JudgedCase> {
 };
 
 template <>
-struct Fields<ShrunkCase::Reruns> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class R>
-  static void visit(V& v, R& r) {
-    v.required("run", r.run);
-    v.required("failed", r.failed);
-  }
-};
-// Another case, by its repro line.
-struct OtherCase {
-  std::string repro{};
-};
-template <>
-struct Fields<OtherCase> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class C>
-  static void visit(V& v, C& c) {
-    v.required("repro", c.repro);
-  }
-};
-template <>
 struct Fields<ShrunkCase> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class C>
   static void visit(V& v, C& c) {
     v.required("of", c.of);
     v.optional("label", c.label);
-    std::optional<OtherCase> smallest;
+    std::optional<RecordedSmallest> smallest;
     v.optional("smallest", smallest);
     if constexpr (V::kReads)
       if (smallest) c.smallest = smallest->repro;
@@ -111,7 +87,6 @@ struct Fields<ShrunkCase> {
 
 template <>
 struct Fields<PlantedFault> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class F>
   static void visit(V& v, F& f) {
     v.required("op", f.op);
@@ -133,7 +108,6 @@ struct RunEnd {
 };
 template <>
 struct Fields<RunEnd> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class E>
   static void visit(V& v, E& e) {
     v.optional("interrupted", e.interrupted);
@@ -144,7 +118,6 @@ struct Fields<RunEnd> {
 
 template <>
 struct Fields<CountedTraffic> {
-  static constexpr std::string_view kDef{}, kAbout{};
   static constexpr double kSectorBytes = 32;
   template <class V, class T>
   static void visit(V& v, T& t) {
@@ -172,7 +145,6 @@ struct Fields<CountedTraffic> {
 
 template <>
 struct Fields<LeftOut> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class L>
   static void visit(V& v, L& l) {
     v.required("op", l.op);
@@ -185,21 +157,7 @@ struct Fields<LeftOut> {
 };
 
 template <>
-struct Fields<DecodeTimes::Kind> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class K>
-  static void visit(V& v, K& k) {
-    v.required("op", k.op);
-    v.required("kernel", k.kernel);
-    v.required("name", k.name);
-    v.required("count", k.count);
-    v.required("us", k.us);
-    v.required("bytes", k.bytes);
-  }
-};
-template <>
 struct Fields<DecodeTimes> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class T>
   static void visit(V& v, T& t) {
     v.required("config", t.config);

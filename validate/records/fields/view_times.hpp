@@ -12,7 +12,6 @@ namespace assay {
 
 template <>
 struct Fields<SuitePlace> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class P>
   static void visit(V& v, P& p) {
     v.required("name", p.name);
@@ -55,7 +54,6 @@ struct TimedProblem {
 
 template <>
 struct Fields<Timing> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class T>
   static void visit(V& v, T& t) {
     TimedProblem problem;
@@ -76,7 +74,6 @@ struct Fields<Timing> {
 
 template <>
 struct Fields<FunctionResources> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class F>
   static void visit(V& v, F& f) {
     v.required("function", f.function);
@@ -91,34 +88,8 @@ struct Fields<FunctionResources> {
   }
 };
 
-// The most device memory that a kernel had in use.
-struct PeakMemory {
-  double peak = 0;
-};
-template <>
-struct Fields<PeakMemory> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class M>
-  static void visit(V& v, M& m) {
-    v.required("peak", m.peak);
-  }
-};
-// The time of launches that follow each other.
-struct SteadyTime {
-  double median = 0;
-};
-template <>
-struct Fields<SteadyTime> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class T>
-  static void visit(V& v, T& t) {
-    v.required("median", t.median);
-  }
-};
-
 template <>
 struct Fields<TimedRow> {
-  static constexpr std::string_view kDef{}, kAbout{};
   template <class V, class R>
   static void visit(V& v, R& r) {
     TimedProblem problem;
@@ -127,7 +98,7 @@ struct Fields<TimedRow> {
     RecordedTimes times;
     v.required("time_us", times);
     v.optional("samples_us", r.samples);
-    std::optional<SteadyTime> steady;
+    std::optional<RecordedTimes> steady;
     v.optional("steady_us", steady);
     v.optional("score", r.score);
     v.required("flops", r.flops);
@@ -137,7 +108,7 @@ struct Fields<TimedRow> {
     v.optional("matrix_rate_flops_per_s", r.matrix_rate);
     v.optional("limit", r.limit);
     visit_ratios(v, r);
-    std::optional<PeakMemory> memory;
+    std::optional<RecordedMemory> memory;
     v.optional("device_bytes", memory);
     v.optional("planted", r.planted);
     v.optional("code", r.code);
@@ -149,10 +120,10 @@ struct Fields<TimedRow> {
     if constexpr (V::kReads) {
       problem.name(r);
       r.time_us = times.of;
-      if (steady) r.steady_us = steady->median;
+      if (steady) r.steady_us = steady->of.p50;
       r.bytes = bytes.formula;
       r.unfused_bytes = bytes.unfused_formula;
-      if (memory) r.peak_bytes = memory->peak;
+      if (memory) r.peak_bytes = static_cast<double>(memory->peak);
     }
   }
 

@@ -7,6 +7,13 @@
 
 namespace assay {
 
+template <class All>
+std::vector<std::string_view> names_of(const All& all) {
+  std::vector<std::string_view> names;
+  for (const auto& one : all) names.push_back(one.name);
+  return names;
+}
+
 template <>
 struct WordsOf<Verdict> {
   static constexpr std::string_view kDef{};
@@ -20,20 +27,12 @@ struct WordsOf<Tier> {
 template <>
 struct WordsOf<DType> {
   static constexpr std::string_view kDef = "dtype";
-  static std::vector<std::string_view> all() {
-    std::vector<std::string_view> words;
-    for (const DTypeInfo& t : kDTypes) words.push_back(t.name);
-    return words;
-  }
+  static std::vector<std::string_view> all() { return names_of(kDTypes); }
 };
 template <>
 struct WordsOf<Axis> {  // Note: without Axis::one, which no record names
   static constexpr std::string_view kDef = "axis";
-  static std::vector<std::string_view> all() {
-    std::vector<std::string_view> words;
-    for (const AxisInfo& a : kAxes) words.push_back(a.name);
-    return words;
-  }
+  static std::vector<std::string_view> all() { return names_of(kAxes); }
 };
 
 }  // namespace assay
