@@ -202,8 +202,9 @@ def check_whole(checks):
     paragraph = re.search(r"Those of the Python package.*?\n\n", page.text, re.S)[0]
     same(checks, "variable of the Python package", python, set(page.words(paragraph)) & set(re.findall(r"ASSAY_\w+", page.text)))
     for _, _, test in page.rows("Files", "file", "what")[-7:]:
-        if not os.path.exists(os.path.join(checks.source, page.word(test))):
-            checks.fail(f"the test {test}", "there is no such file")
+        for command in page.words(test):
+            if not os.path.exists(os.path.join(checks.source, command.split()[0])):
+                checks.fail(f"the test `{command}`", "there is no such file")
 
 
 def attributes_of(checks):
