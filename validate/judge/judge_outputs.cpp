@@ -11,8 +11,11 @@
 #include "validate/judge/declared.hpp"
 #include "validate/judge/pattern.hpp"
 #include "validate/judge/relation_check.hpp"
+#include "validate/problem/altered.hpp"
 #include "validate/problem/composite.hpp"
+#include "validate/problem/habits.hpp"
 #include "validate/problem/numerics_text.hpp"
+#include "validate/problem/solved_elements.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/values/random.hpp"
 #include "validate/values/tensor_bits.hpp"
@@ -52,7 +55,11 @@ class OutputJudge {
 
   void run() {
     for (const Output& y : outputs_) judge_output(y);
-    if (r_.wrong) read_as_choice();
+    if (r_.wrong) {
+      read_as_choice();
+      read_as_altered();
+      read_as_habit();
+    }
     if (r_.verdict != Verdict::passed) return;
     if (std::string why = judge_relations(); !why.empty()) return fail(Tier::T3, std::move(why));
     judge_power();
@@ -75,6 +82,18 @@ class OutputJudge {
       return compare(problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics)).wrong == 0 &&
              judge_together(y, numerics, nullptr).empty();
     });
+  }
+
+  // Whether some bound differs with other numerics.
+  bool bounds_differ(const Numerics& a, const Numerics& b) const {
+    constexpr std::int64_t kMost = 4096;  // elements that are asked
+    for (const Output& y : outputs_) {
+      const SolvedElements solved(problem_, y.number, y.runs[0].size());
+      const std::int64_t step = std::max<std::int64_t>(1, solved.count() / kMost);
+      for (std::int64_t k = 0; k < solved.count(); k += step)
+        if (problem_.bound(a, y.number, solved[k]) != problem_.bound(b, y.number, solved[k])) return true;
+    }
+    return false;
   }
 
  private:
@@ -129,14 +148,16 @@ class OutputJudge {
       powerless_in_f32_ = wide == numerics_ || compare(problem_, wide, y.number, y.runs[0], exact_).powerless;
     }
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
-    const Frame frame = frame_of(spec(y), kernel_, p_.task->c.dtype);
+    Frame frame = frame_of(spec(y), kernel_, p_.task->c.dtype);
+    for (const AxisUse& use : op_.axes) frame.extents.emplace_back(name(use.axis), p_.task->c.dims[use.axis]);
     if (c.worst >= 0 && (!r_.margin || c.margin > *r_.margin)) {
       r_.margin = c.margin;
       r_.worst = Record::Worst{std::string(spec(y).name), decoded(y.runs[0], c.worst), c.got, c.golden, c.bound};
       if (c.wrong) r_.worst->tile = tile_text(frame, p_.task->c.dims, r_.worst->index);
     }
     if (!c.wrong) return;
-    const Pattern found = pattern(problem_, numerics_, y.number, y.runs[0], exact_, frame);
+    const Pattern found = pattern(problem_, numerics_, y.number, y.runs[0], exact_, frame,
+                                  y.runs.size() > 1 && !is_given(spec(y)) ? &y.runs[1] : nullptr);
     r_.pattern += (r_.pattern.empty() ? "" : "; ") + (outputs_.size() > 1 ? std::string(spec(y).name) + ": " : "") + found.text;
     if (r_.reads_like.empty()) r_.reads_like = found.reads_like;
     fail(exact_ ? Tier::T0 : Tier::T1,
@@ -149,7 +170,7 @@ class OutputJudge {
   void read_as_choice() {
     constexpr double kMostFlops = 1e7, kMostElements = 1 << 20;
     const Case& c = p_.task->c;
-    if (op_.composite || r_.reads_like.starts_with(kNeverWritten)) return;
+    if (op_.composite || r_.reads_like.starts_with(kNeverWritten) || r_.wrong < kFewest) return;
     if (p_.problem->cost().flops > kMostFlops || elements(c, op_.shape()) > kMostElements) return;
     for (const Attribute& a : op_.attributes) {
       if (places_tensors(a.name)) continue;
@@ -157,9 +178,112 @@ class OutputJudge {
       for (std::size_t word = 0; word < a.choices.size(); ++word)
         if (const auto other = static_cast<double>(word); other != asked && explained_by(a.name, other)) {
           r_.reads_like = fmt::format("{0}={1}, where {0}={2} is asked", a.name, text_of(a, other), text_of(a, asked));
+          read_as_choice_ = true;
           return;
         }
     }
+  }
+
+  // Looks for a problem with a usual fault of which the outputs are right.  Few rows are asked, and few elements prove nothing.
+  void read_as_altered() {
+    constexpr double kMostFlops = 1e7;
+    const Case& c = p_.task->c;
+    if (op_.composite || read_as_choice_ || r_.reads_like.starts_with(kNeverWritten) || !r_.worst) return;
+    if (p_.problem->cost().flops > kMostFlops) return;
+    const std::vector<std::int64_t> rows = rows_to_ask();
+    each_altered(op_, c, p_.packing.placements, p_.given, [&](const std::string& what, Problem& other) {
+      if (!right_in(other, {rows.front()}, 1) || !right_in(other, rows, kFewest)) return false;
+      r_.reads_like = what + (r_.reads_like.empty() ? "" : "; " + r_.reads_like);
+      return true;
+    });
+  }
+
+  // Rows with wrong elements, that of the worst one first, and a few others.
+  std::vector<std::int64_t> rows_to_ask() const {
+    constexpr std::size_t kWrong = 8, kAll = 12;
+    std::vector<std::int64_t> wrong, right;
+    const auto add = [](std::vector<std::int64_t>& to, std::size_t most, std::int64_t row) {
+      if (to.size() < most && std::find(to.begin(), to.end(), row) == to.end()) to.push_back(row);
+    };
+    for (const Output& y : outputs_)
+      if (spec(y).name == r_.worst->tensor) add(wrong, kWrong, problem_.row_of(y.number, linear(y, r_.worst->index)));
+    for (const Output& y : outputs_)
+      each_judged(problem_, numerics_, y.number, y.runs[0], exact_, [&](const Element& e) {
+        if (wrong.size() < kWrong || right.size() < kAll)
+          add(e.wrong ? wrong : right, e.wrong ? kWrong : kAll, problem_.row_of(y.number, e.i));
+      });
+    for (const std::int64_t row : right) add(wrong, kAll, row);
+    return wrong;
+  }
+
+  static std::int64_t linear(const Output& y, std::span<const std::int64_t> index) {
+    std::int64_t i = 0;
+    for (std::size_t a = 0; a < index.size(); ++a) i = i * y.runs[0].shape[a] + index[a];
+    return i;
+  }
+
+  // Whether the outputs in some rows are right for another problem, but for one element of eight, with no wider bounds, and at
+  // least so many wrong ones are.
+  bool right_in(Problem& other, std::vector<std::int64_t> rows, std::int64_t fewest) const {
+    constexpr std::int64_t kOneIn = 8;
+    constexpr double kWider = 4;
+    std::sort(rows.begin(), rows.end());
+    other.set_errors(problem_.errors());
+    other.solve(std::move(rows));
+    std::int64_t wrong = 0, still = 0, mended = 0;
+    for (const Output& y : outputs_)
+      each_judged(other, numerics_, y.number, y.runs[0], false, [&](const Element& e) {
+        const double golden = problem_.golden(y.number)[static_cast<std::size_t>(e.i)],
+                     bound = problem_.bound(numerics_, y.number, e.i);
+        const double room = kWider * (bound + unit_roundoff(y.runs[0].dtype) * std::fabs(e.got));
+        const bool was_wrong = !(std::fabs(e.got - golden) <= bound);
+        const bool both_nan = std::isnan(e.got) && std::isnan(e.golden);
+        const bool is_wrong = e.wrong || !(both_nan || std::fabs(e.got - e.golden) <= room);
+        wrong += was_wrong;
+        still += is_wrong;
+        mended += was_wrong && !is_wrong && !both_nan;  // Note: many faults give a NaN
+      });
+    return mended >= fewest && still <= wrong / kOneIn;
+  }
+
+  // Looks for words of numerics, each of which would make the outputs right if the kernel declared it too.
+  void read_as_habit() {
+    if (op_.composite || numerics_.of_output || r_.reads_like.starts_with(kNeverWritten)) return;
+    std::vector<std::pair<double, std::string>> found;  // err/bound, which is larger the less the word allows
+    for (const std::string_view word : habits()) {
+      const std::optional<Numerics> with = with_habit(numerics_, word);
+      if (!with || !may_hold(*with)) continue;
+      // Note: sums in 16 bits allow so much that they would excuse a wrong constant; their own errors come near their bound.
+      const double least = word.starts_with("accumulate") || word.starts_with("factors") ? 0.02 : 0;
+      if (const double margin = margin_as_habit(*with); margin <= 1 && margin >= least) found.emplace_back(-margin, word);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [margin, word] : found) r_.would_pass.push_back(std::move(word));
+  }
+
+  // Whether the worst element may be right with other numerics.  One element is cheap to ask.
+  bool may_hold(const Numerics& with) const {
+    for (const Output& y : outputs_) {
+      if (!r_.worst || spec(y).name != r_.worst->tensor) continue;
+      const std::int64_t i = linear(y, r_.worst->index);
+      const double error = std::fabs(r_.worst->got - r_.worst->golden);
+      const double bound = problem_.bound(with, y.number, i);
+      return bound > problem_.bound(numerics_, y.number, i) && (error <= bound || (with.smaller_range() && std::isinf(bound)));
+    }
+    return true;
+  }
+
+  // err/bound with other numerics; infinite if it is above 1, or shows nothing, since zeros would be right too.
+  double margin_as_habit(const Numerics& with) const {
+    double most = 0;
+    bool powerless = true;
+    for (const Output& y : outputs_) {
+      const Comparison c = compare(problem_, with, y.number, y.runs[0], p_.asks_exact(with));
+      powerless = powerless && c.powerless;
+      most = std::max(most, c.wrong ? HUGE_VAL : c.margin);
+      if (most > 1) break;
+    }
+    return powerless ? HUGE_VAL : most;
   }
 
   // Whether tensors are present, or lie, as the choice says.
@@ -303,6 +427,8 @@ class OutputJudge {
   const Problem& problem_;
   Record& r_;
   std::vector<Output> outputs_;
+  static constexpr std::int64_t kFewest = 4;  // wrong elements by which a fault is known
+  bool read_as_choice_ = false;
   bool powerless_ = true, zeros_ = true, finite_ = false;
   bool powerless_in_f32_ = true;  // an output of zeros would pass without the words that may widen a bound beyond the values
 };
@@ -343,7 +469,10 @@ void judge_outputs(Prepared& p, const Kernel& kernel, const Runs& runs, const On
   outputs.run();
   if (onlookers.declared && r.verdict == Verdict::passed)
     onlookers.declared->look(kernel, r, [&](const Numerics& n) { return outputs.margin(n); });
-  if (onlookers.suggested) onlookers.suggested->look(kernel, r, [&](const Numerics& n) { return outputs.meets(n); });
+  if (onlookers.suggested)
+    onlookers.suggested->look(
+        kernel, r, [&](const Numerics& n) { return outputs.meets(n); },
+        [&](const Numerics& a, const Numerics& b) { return outputs.bounds_differ(a, b); });
 }
 
 }  // namespace assay

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "validate/problem/op.hpp"
@@ -15,6 +17,7 @@ namespace assay {
 struct Frame {
   std::vector<Axis> axes;
   std::vector<std::int64_t> tiles;
+  std::vector<std::pair<std::string_view, std::int64_t>> extents{};  // of the case, by which a factor may be known
 };
 Frame frame_of(const TensorSpec& output, const Kernel& kernel, DType of_case);
 
@@ -22,8 +25,10 @@ struct Pattern {
   std::string text;        // "3,072 of 262,144 wrong: every element of queries ≥ 128, heads 3 and 7; none elsewhere"
   std::string reads_like;  // what usually causes such a pattern; empty: nothing known
 };
-// `got` as in compare().  At least one element of the solved rows must be wrong.
-Pattern pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact, const Frame& frame);
+// `got` as in compare(); `second`: the same of a run over other old bytes, if there was one.  At least one element of the solved
+// rows must be wrong.
+Pattern pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact, const Frame& frame,
+                const Tensor* second = nullptr);
 
 // Begins reads_like if no wrong element was ever written.
 inline constexpr std::string_view kNeverWritten = "elements that are never written";

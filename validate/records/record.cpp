@@ -143,6 +143,7 @@ std::string to_json(const Record& r) {
   if (r.end_to_end) j["end_to_end"] = number(*r.end_to_end);
   if (!r.pattern.empty()) j["pattern"] = r.pattern;
   if (!r.reads_like.empty()) j["reads_like"] = r.reads_like;
+  if (!r.would_pass.empty()) j["would_pass"] = r.would_pass;
   if (r.deterministic) j["deterministic"] = *r.deterministic;
   if (r.digest) j["digest"] = digest_text(r);
   if (!r.rows_checked.empty()) j["sampled"] = {{"rows", r.rows}, {"checked", r.rows_checked}};

@@ -220,6 +220,7 @@ JudgedCase judged_case(const Json& j, const RecordFile& f) {
                .numerics = j.value("numerics", ""),
                .not_checked = j.value("not_checked", std::vector<std::string>{}),
                .caught_by = j.value("caught_by", std::vector<std::string>{}),
+               .would_pass = j.value("would_pass", std::vector<std::string>{}),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
                .deterministic = {},
@@ -237,6 +238,8 @@ ShrunkCase shrunk_case(const Json& j) {
   return {.of = text_in(j, "of"),
           .label = j.value("label", ""),
           .smallest = smallest == j.end() ? "" : text_in(*smallest, "repro"),
+          .reads_like = smallest == j.end() ? "" : smallest->value("reads_like", ""),
+          .after = j.contains("after") ? j["after"].size() : 0,
           .same_seed = reruns("same_seed"),
           .other_seeds = reruns("other_seeds")};
 }

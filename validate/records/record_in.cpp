@@ -86,6 +86,7 @@ Record record_of(const Json& j, const Case& c) {
   r.end_to_end = optional("end_to_end");
   r.pattern = j.value("pattern", "");
   r.reads_like = j.value("reads_like", "");
+  if (const auto at = j.find("would_pass"); at != j.end()) r.would_pass = at->get<std::vector<std::string>>();
   if (const auto at = j.find("deterministic"); at != j.end()) r.deterministic = at->get<bool>();
   if (j.contains("digest")) r.digest = hexadecimal(text_in(j, "digest"), "digest");
   if (const auto at = j.find("sampled"); at != j.end()) {
