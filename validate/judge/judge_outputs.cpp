@@ -91,7 +91,8 @@ class OutputJudge {
       const SolvedElements solved(problem_, y.number, y.runs[0].size());
       const std::int64_t step = std::max<std::int64_t>(1, solved.count() / kMost);
       for (std::int64_t k = 0; k < solved.count(); k += step)
-        if (problem_.bound(a, y.number, solved[k]) != problem_.bound(b, y.number, solved[k])) return true;
+        // Note: where the right value is a NaN, so is the bound.
+        if (std::fabs(problem_.bound(a, y.number, solved[k]) - problem_.bound(b, y.number, solved[k])) > 0) return true;
     }
     return false;
   }
