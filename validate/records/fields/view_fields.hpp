@@ -60,6 +60,7 @@ struct Fields<JudgedCase> {
     v.optional("numerics", c.numerics);
     v.optional("not_checked", c.not_checked);
     v.optional("caught_by", c.caught_by);
+    v.optional("would_pass", c.would_pass);
     v.optional("margin", c.margin);
     v.optional("max_abs_error", c.max_abs_error);
     v.optional("deterministic", c.deterministic);
@@ -83,7 +84,7 @@ struct Fields<ShrunkCase::Reruns> {
 };
 // Another case, by its repro line.
 struct OtherCase {
-  std::string repro{};
+  std::string repro{}, reads_like{};
 };
 template <>
 struct Fields<OtherCase> {
@@ -91,6 +92,7 @@ struct Fields<OtherCase> {
   template <class V, class C>
   static void visit(V& v, C& c) {
     v.required("repro", c.repro);
+    v.optional("reads_like", c.reads_like);
   }
 };
 template <>
@@ -102,8 +104,15 @@ struct Fields<ShrunkCase> {
     v.optional("label", c.label);
     std::optional<OtherCase> smallest;
     v.optional("smallest", smallest);
-    if constexpr (V::kReads)
-      if (smallest) c.smallest = smallest->repro;
+    std::vector<std::string> after;
+    v.optional("after", after);
+    if constexpr (V::kReads) {
+      if (smallest) {
+        c.smallest = smallest->repro;
+        c.reads_like = smallest->reads_like;
+      }
+      c.after = after.size();
+    }
     v.required("same_seed", c.same_seed);
     v.required("other_seeds", c.other_seeds);
   }
@@ -181,36 +190,6 @@ struct Fields<LeftOut> {
     v.required("shape", l.shape);
     v.required("reason", l.reason);
     v.optional("suite", l.suite);
-  }
-};
-
-template <>
-struct Fields<DecodeTimes::Kind> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class K>
-  static void visit(V& v, K& k) {
-    v.required("op", k.op);
-    v.required("kernel", k.kernel);
-    v.required("name", k.name);
-    v.required("count", k.count);
-    v.required("us", k.us);
-    v.required("bytes", k.bytes);
-  }
-};
-template <>
-struct Fields<DecodeTimes> {
-  static constexpr std::string_view kDef{}, kAbout{};
-  template <class V, class T>
-  static void visit(V& v, T& t) {
-    v.required("config", t.config);
-    v.required("dtype", t.dtype);
-    v.required("prompt", t.prompt);
-    v.required("batch", t.batch);
-    v.required("token_s", t.token_s);
-    v.required("tokens_s", t.tokens_s);
-    v.required("floor_share", t.floor_share);
-    v.required("copy_rate", t.copy_rate);
-    v.required("steps", t.kinds);
   }
 };
 

@@ -182,4 +182,34 @@ struct Fields<TimedRow> {
   }
 };
 
+template <>
+struct Fields<DecodeTimes::Kind> {
+  static constexpr std::string_view kDef{}, kAbout{};
+  template <class V, class K>
+  static void visit(V& v, K& k) {
+    v.required("op", k.op);
+    v.required("kernel", k.kernel);
+    v.required("name", k.name);
+    v.required("count", k.count);
+    v.required("us", k.us);
+    v.required("bytes", k.bytes);
+  }
+};
+template <>
+struct Fields<DecodeTimes> {
+  static constexpr std::string_view kDef{}, kAbout{};
+  template <class V, class T>
+  static void visit(V& v, T& t) {
+    v.required("config", t.config);
+    v.required("dtype", t.dtype);
+    v.required("prompt", t.prompt);
+    v.required("batch", t.batch);
+    v.required("token_s", t.token_s);
+    v.required("tokens_s", t.tokens_s);
+    v.required("floor_share", t.floor_share);
+    v.required("copy_rate", t.copy_rate);
+    v.required("steps", t.kinds);
+  }
+};
+
 }  // namespace assay
