@@ -187,6 +187,7 @@ def check_whole(checks):
             reads.search(text)
             and not path.startswith("validate/base/input")
             and not path.endswith(("unique_keys.hpp", "tensor_file.hpp", "formats.hpp"))
+            and "/schema_maker." not in path  # which parses constants of its own
         ):
             readers.add(path)
     on_page = {page.word(row[0]) for row in page.rows("Environment", "variable")}
