@@ -58,8 +58,13 @@ Shrunk shrink(const Record& failed, std::span<const Case> before, const JudgeOpt
     of.spent_s = 0;
     of.jobs = 1;
     if (failed.verdict == Verdict::timeout) of.timeout_s = std::min(options.timeout_s, kLongestHang);
-    of.fail_fast = false, of.sectors = false, of.policies = false, of.enough = {};
-    of.relations = Relations::all, of.power = nullptr, of.declared = nullptr;
+    of.fail_fast = false;
+    of.sectors = false;
+    of.policies = false;
+    of.enough = {};
+    of.relations = Relations::all;
+    of.power = nullptr;
+    of.declared = nullptr;
     return of;
   };
   const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged) {
