@@ -155,7 +155,8 @@ unsigned Watch::new_call(Where where) {
 
 inline Stamp Watch::stamp(unsigned thread, Where where) {
   if (thread != stamped_ || clock_ != stamped_at_) [[unlikely]] {
-    stamped_ = thread, stamped_at_ = clock_;
+    stamped_ = thread;
+    stamped_at_ = clock_;
     stamp_clock_ = std::max({own_[thread], warp_[thread / kLanes], barrier_}) << kClockShift | thread;
   }
   return stamp_clock_ | Stamp{call(where)} << kCallShift;

@@ -212,6 +212,8 @@ GLUED_CPP = (
     "void f() {\n  if ((n = read()) > 0) g();\n}\n",
     "void f() {\n  while (x && !(y += 2)) g();\n}\n",
     "void f() {\n  if constexpr (a) b = 1, c = 2;\n}\n",
+    "const auto f = [&] { a = 1, b = 2; };\n",
+    "void f() {\n  if (x) [[unlikely]] {\n    a = 1, b = 2;\n  }\n}\n",
 )
 
 

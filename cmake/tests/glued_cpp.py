@@ -105,7 +105,7 @@ class Unit:
 
     def _is_block(self, opening):
         """Whether a brace opens a block of statements, and no list of values."""
-        if self.text(opening - 1) in (")", "else", "do", "try", "{", "}", ";", ":", ""):
+        if self.text(opening - 1) in (")", "]", "else", "do", "try", "{", "}", ";", ":", ""):
             return True
         index = opening - 1
         while self.text(index) not in ("", ";", "{", "}", "(", ")", ",", "=", "return"):

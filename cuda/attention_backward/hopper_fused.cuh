@@ -107,8 +107,12 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     const auto copy_q = [&] { copy(S::kQAt, q, S::kLAt, l, q_full); };
     const auto copy_d_o = [&] { copy(S::kGradientAt, d_o, S::kDAt, d, o_full); };
     const auto copied = [&] {
-      ++next, t.next();
-      if (++next_block == end) next_block = begin, ++next_head;
+      ++next;
+      t.next();
+      if (++next_block == end) {
+        next_block = begin;
+        ++next_head;
+      }
     };
     if (thread == 0) {
       barrier_arrive_expect(own, 2 * S::kTile);

@@ -303,8 +303,9 @@ TEST_CASE("mma needs all 32 lanes of a warp at one call", "[simt]") {
             64)
             .kind == "bad_mma");
   const auto diverged = +[] {
-    if (lane_id() < 16) multiply_zeros();
-    else sync_warp(0xffff0000u), shuffle_xor(1, 16);
+    if (lane_id() < 16) return multiply_zeros();
+    sync_warp(0xffff0000u);
+    shuffle_xor(1, 16);
   };
   const Finding f = found(diverged, 32);
   CHECK(f.kind == "deadlock");

@@ -248,7 +248,11 @@ TEST_CASE("misused barriers are findings", "[simt][hopper]") {
             +[] { barrier_arrive(box_memory<Barrier>(8)); }, 1)
             .kind == "bad_barrier");
   CHECK(found(
-            +[] { barrier_init(box_memory<Barrier>(8), 1), barrier_init(box_memory<Barrier>(8), 1); }, 1)
+            +[] {
+              barrier_init(box_memory<Barrier>(8), 1);
+              barrier_init(box_memory<Barrier>(8), 1);
+            },
+            1)
             .kind == "bad_barrier");
   CHECK(found(
             +[] { st(made_barrier(), Barrier{0}); }, 1)

@@ -251,7 +251,8 @@ TEST_CASE("impossible products are findings", "[simt][hopper]") {
     wgmma_begin();
     wgmma<half>(acc, k_major<half>(box_memory<char>()), k_major<half>(box_memory<char>(kBytesA)), true);
     wgmma_commit();
-    st(box_memory<char>(kBytesA + 1024 + 32 + threadIdx.x % 32), 'x'), st(box_memory<char>(kBytesA + 8192), 'x');
+    st(box_memory<char>(kBytesA + 1024 + 32 + threadIdx.x % 32), 'x');
+    st(box_memory<char>(kBytesA + 8192), 'x');
     wgmma_wait<0>(acc);
   };
   CHECK(found(beside).kind == "none");

@@ -206,7 +206,8 @@ class Session {
           run_kernel(run.how);
         }
       }
-      change_inputs(run.inputs), reset_outputs(run.garbage);
+      change_inputs(run.inputs);
+      reset_outputs(run.garbage);
       if (run.keeps && number > 0) keep_part(number - 1, run.garbage);
     };
     try {

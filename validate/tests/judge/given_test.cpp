@@ -217,7 +217,8 @@ TEST_CASE("given: shapes, dtypes and names that are not the contract's are refus
   TensorFile bias = filled("linear f32 tokens=2 hidden=3 out=4");
   CHECK(holds(why_not([&] {
                 TensorFile with = bias;
-                with.tensors.push_back(with.tensors[0]), with.tensors.back().name = "bias";
+                with.tensors.push_back(with.tensors[0]);
+                with.tensors.back().name = "bias";
                 given(with);
               }),
               "'bias' is there, which linear has only with another 'bias'"));

@@ -139,7 +139,10 @@ TEST_CASE("report: the lines of a failure equal those of the console", "[report]
   const Record r = record("softmax/naive f16 rows=64 cols=129 fill=ramp layout=padded seed=7");
   const Record crashed = [&] {
     Record c = record("softmax/naive f32 rows=3 cols=129 seed=7");
-    c.verdict = Verdict::crashed, c.reason = "signal 11", c.wrong = 0, c.pattern = c.reads_like = "";
+    c.verdict = Verdict::crashed;
+    c.reason = "signal 11";
+    c.wrong = 0;
+    c.pattern = c.reads_like = "";
     return c;
   }();
   Shrunk s;
