@@ -21,7 +21,6 @@ Hot hot;
 
 namespace {
 
-constexpr std::size_t kLead = std::size_t{1} << 28;  // bytes before and after an allocation, so that strays hit its slots
 // Added between the maps: in one access the machine writes to one and reads the others, and a processor takes addresses whose
 // last 12 bits agree for the same at first.
 constexpr std::size_t kApart = 1344;
@@ -40,6 +39,7 @@ class Memory {
   void keep_written(Allocation& a) noexcept;
   Allocation* find(std::uintptr_t address) noexcept;
   std::uint64_t unique_bytes(const Allocation& a, std::uintptr_t map) const;
+  std::uintptr_t behind_map(std::uintptr_t address) const noexcept;
   std::vector<Allocation>& all() { return of_slot_; }
   std::size_t id(const Allocation& a) const { return base_ / kSlotBytes + a.first; }
   void protect(int protection);
@@ -225,6 +225,13 @@ Allocation* Memory::find(std::uintptr_t address) noexcept {
   return &of_slot_[owner_[slot]];
 }
 
+std::uintptr_t Memory::behind_map(std::uintptr_t address) const noexcept {
+  const std::uintptr_t end = base_ + of_slot_.size() * kSlotBytes;
+  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
+    if (base_ != 0 && address >= map + base_ / 8 && address < map + end / 8) return (address - map) * 8;
+  return address;
+}
+
 std::uint64_t Memory::unique_bytes(const Allocation& a, std::uintptr_t map) const {
   std::uint64_t n = 0;
   std::uintptr_t p = 0;
@@ -274,6 +281,38 @@ void reset_allocations() noexcept {
       memory().keep_written(a);
       memory().reset(a);
     }
+}
+
+std::uintptr_t behind_map(std::uintptr_t address) noexcept { return memory().behind_map(address); }
+
+const Allocation* nearest_allocation(std::uintptr_t address) noexcept {
+  const Allocation* nearest = nullptr;
+  std::uintptr_t least = 0;
+  for (const Allocation& a : memory().all()) {
+    if (!a.live) continue;
+    const std::uintptr_t end = a.begin + a.bytes, away = address < a.begin ? a.begin - address
+                                                         : address < end   ? 0
+                                                                           : address - end;
+    if (nearest != nullptr && away >= least) continue;
+    nearest = &a;
+    least = away;
+  }
+  return nearest;
+}
+
+const Allocation* cut_offset_of(std::uintptr_t address, unsigned bytes) noexcept {
+  for (const std::uintptr_t element : {bytes, 2u, 4u, 8u, 1u})
+    for (const Allocation& a : memory().all()) {
+      if (!a.live || a.bytes >> 31 < element) continue;  // no offset into it takes more than 31 bits
+      const std::uintptr_t lost = element << 32;
+      // Note: an offset that was cut lies between -2^31 and 2^31, so the address may be before the allocation.
+      const auto cut = static_cast<std::intptr_t>(address - a.begin);
+      if (cut >= static_cast<std::intptr_t>(lost / 2) || cut < -static_cast<std::intptr_t>(lost / 2)) continue;
+      for (std::uintptr_t whole = address - a.begin + lost; whole < a.bytes; whole += lost)
+        if (std::any_of(a.extents.begin(), a.extents.end(), [&](const Extent& e) { return whole >= e.begin && whole < e.end; }))
+          return &a;
+    }
+  return nullptr;
 }
 
 }  // namespace simt::detail

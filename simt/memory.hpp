@@ -34,6 +34,16 @@ void give_back(Allocation& a) noexcept;
 // Resets the counts of all allocations; what kernels have written stays written.
 void reset_allocations() noexcept;
 
+inline constexpr std::size_t kLead = std::size_t{1} << 28;  // bytes before and after an allocation, so that strays hit its slots
+
+// Returns the address of the bytes of global memory whose bits lie in a byte of a map; the address itself if it is in no map.
+std::uintptr_t behind_map(std::uintptr_t address) noexcept;
+// Returns the live allocation that ends or begins least far from an address; null if there is none.
+const Allocation* nearest_allocation(std::uintptr_t address) noexcept;
+// Returns the live allocation that has memory where the address would be if an offset of elements had not been cut to 32 bits
+// with a sign; null if there is none.  `bytes`: of the access, which says how large an element may be.
+const Allocation* cut_offset_of(std::uintptr_t address, unsigned bytes) noexcept;
+
 // Opens the allocations that are taken from the host, while a launch runs.
 class OpenMemory {
  public:

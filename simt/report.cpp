@@ -51,9 +51,38 @@ std::string who() {
   return "block " + describe(device::blockIdx) + ", thread " + describe(t->index);
 }
 
+// Whether an address is so close to an allocation, live or released, that it was meant to be in it.
+bool close_to(const Allocation& a, std::uintptr_t address) {
+  return address < a.begin ? a.begin - address <= kLead : address <= a.begin + a.bytes + kLead;
+}
+
+// Place of an access to an address that is close to no allocation.
+std::string far_position(std::uintptr_t address, unsigned bytes) {
+  if (const Allocation* a = cut_offset_of(address, bytes))
+    return position(*a, address, bytes) + " (an offset of more than 32 bits?)";
+  const Allocation* nearest = nearest_allocation(address);
+  const std::string where = "at " + hex(address) + ", which is in no allocation";
+  return nearest == nullptr ? where : where + ": " + position(*nearest, address, bytes) + ", the nearest one";
+}
+
+// An access to memory that is not there.  Note: between two rows of an allocation, ld and st are stopped by the maps, which have
+// no memory there either.
+Finding describe_unmapped(std::uintptr_t address) {
+  const std::uintptr_t meant = behind_map(address);
+  const Allocation* a = find_allocation(meant);
+  if (a != nullptr && a->live && meant >= a->begin && meant < a->begin + a->bytes && a->extents.size() > 1)
+    return {"out_of_bounds", "an access between two rows, far from both, " + position(*a, meant, 1), {}, 0};
+  Finding f{"out_of_bounds", "a plain access, made without ld or st, to unmapped memory at " + hex(address), {}, 0};
+  a = find_allocation(address);
+  if (a != nullptr) f.message += ", " + position(*a, address, 1);
+  return f;
+}
+
 Finding describe_access(const Trouble& t) {
   Finding f{"out_of_bounds", access_of(t.bytes, t.write), {}, 0};
   const Allocation* a = find_allocation(t.address);
+  if (a != nullptr && !close_to(*a, t.address)) a = nullptr;
+  if (a != nullptr && !a->live && cut_offset_of(t.address, t.bytes) != nullptr) a = nullptr;
   const bool inside = a != nullptr && a->live && t.address >= a->begin && t.address + t.bytes <= a->begin + a->bytes;
   if (a != nullptr && a->begin == arena_begin()) {
     if (!inside) f.kind = "shared_overflow";
@@ -64,8 +93,7 @@ Finding describe_access(const Trouble& t) {
   } else if (a != nullptr) {
     f.message += position(*a, t.address, t.bytes);
   } else {
-    f.message += t.address < 4096 ? "through a null pointer (" + hex(t.address) + ")"
-                                  : "at " + hex(t.address) + ", which is in no allocation";
+    f.message += t.address < 4096 ? "through a null pointer (" + hex(t.address) + ")" : far_position(t.address, t.bytes);
   }
   if (inside) {
     f.kind = "misaligned";
@@ -165,10 +193,7 @@ Finding describe_trouble() {
   Finding f{t.kind >= Meet::mma ? "bad_mma" : "bad_shuffle", {}, {}, 0};
   switch (t.what) {
     case What::access: f = describe_access(t); break;
-    case What::plain_access:
-      f = {"out_of_bounds", "a plain access, made without ld or st, to unmapped memory at " + hex(t.address), {}, 0};
-      if (const Allocation* a = find_allocation(t.address)) f.message += ", " + position(*a, t.address, 1);
-      break;
+    case What::plain_access: f = describe_unmapped(t.address); break;
     case What::stack_overflow: f = {"stack_overflow", "a thread's local variables outgrew its stack", {}, 0}; break;
     case What::time_limit:
       f = {"time_limit", "the launch ran longer than " + std::to_string(options.time_limit_s) + " s", {}, 0};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simt/memory.hpp"
 #include "simt_testing.hpp"
 
 namespace {
@@ -81,6 +82,41 @@ TEST_CASE("the finding of an access far outside an allocation still names it", "
   CHECK(says(finding_of([&] { run_block(read_at, 1, b.get(), -(100L << 20), nullptr); }), "before the start of 'b'"));
   CHECK(says(finding_of([&] { run_block(read_at, 1, b.get(), 100L << 20, nullptr); }), "past the end of 'b'"));
   CHECK(finding_of([&] { run_block(read_at, 1, b.get(), 1L << 40, nullptr); }).kind == "out_of_bounds");
+}
+
+TEST_CASE("an access far from every allocation is told by the nearest, and an offset cut to 32 bits by its own", "[simt]") {
+  constexpr std::size_t kApart = std::size_t{6} << 30;  // 3 * 2^30 elements of 2 bytes
+  const Buffer<float> before(10, "before");
+  auto* p = static_cast<char*>(simt::allocate(kApart + 8, 0, "apart", {{0, 8}, {kApart, kApart + 8}}));
+  const auto read = [&](const char* base, std::int64_t elements) {
+    return finding_of([&] {
+      run_block(
+          +[](const char* x, std::int64_t at) { ld(reinterpret_cast<const std::uint16_t*>(x) + at); }, 1, base, elements);
+    });
+  };
+  const std::int64_t row = kApart / 2;
+  CHECK(read(p, row).kind == "none");
+  const Finding cut = read(p, static_cast<std::int32_t>(row));
+  CHECK(cut.kind == "out_of_bounds");
+  CHECK(says(
+      cut, "read of 2 bytes 2147483648 bytes before the start of 'apart' (6442450952 bytes) (an offset of more than 32 bits?)"));
+  CHECK_FALSE(says(read(p, row + 4), "32 bits"));
+  CHECK(says(read(p, row + 4), "past the end of 'apart'"));
+  const Finding far = read(p, -(std::int64_t{1} << 40));
+  CHECK(says(far, "which is in no allocation"));
+  CHECK(says(far, " bytes before the start of '"));  // of whichever is lowest: this program may have others
+  CHECK(says(far, ", the nearest one"));
+  const auto end_of_before = reinterpret_cast<std::uintptr_t>(before.get() + 10);
+  CHECK(simt::detail::nearest_allocation(end_of_before + 4)->name == "before");
+  CHECK(says(read(p, row / 2), "an access between two rows, far from both, at byte 3221225472 of 'apart'"));
+  // Shared memory that the kernel did not ask for is named only by an access close to it.
+  CHECK(says(finding_of([&] {
+               launch(
+                   +[] { ld(shared_memory<float>()); }, {.grid = dim3(1), .block = dim3(1)}, nullptr);
+             }),
+             "past the end of 'shared memory' (0 bytes)"));
+  simt::release(p);
+  CHECK(says(read(p, 0), "which was released"));
 }
 
 TEST_CASE("misaligned accesses are findings, also within bounds", "[simt]") {

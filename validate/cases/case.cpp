@@ -230,6 +230,15 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
   return text;
 }
 
+std::string shown_by(const Case& c, const OpShape& op) {
+  std::string text;
+  if (const Layout* layout = find_layout(c.layout); layout && c.layout != "contiguous")
+    text = fmt::format("layout={} shows {}", c.layout, layout->shows);
+  if (const Fill* fill = find_fill(op, c.fill); fill && c.fill != "normal")
+    text += fmt::format("{}fill={} shows {}", text.empty() ? "" : "; ", c.fill, fill->shows);
+  return text;
+}
+
 std::string summary(const Case& c, const OpShape& op) {
   std::string text = repro(c, op);
   text = text.substr(std::min(text.size(), c.op.size() + 1));

@@ -57,6 +57,9 @@ std::int64_t elements(const Case&, const OpShape&);
 // The repro line; `kernel` may be empty.  Axes and attributes are in the op's order.
 std::string repro(const Case&, const OpShape&, std::string_view kernel = {});
 // Extents and non-default settings only: "rows=129 cols=4096 fill=ramp".
+// What the case's layout and fill are for, where they are not the plain ones: "layout=far shows an offset, an index or a stride
+// kept in 32 bits"; empty: they are.
+std::string shown_by(const Case& c, const OpShape& op);
 std::string summary(const Case&, const OpShape&);
 
 struct Repro {

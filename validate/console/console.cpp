@@ -135,7 +135,8 @@ std::string short_text(const Record& r, bool colour) {
   return text + fmt::format("  {}\n", replay_text(r));
 }
 
-std::string failure_text(const Record& r, const Shrunk* shrunk, const std::string& across, bool colour) {
+std::string failure_text(const Record& r, const Shrunk* shrunk, const std::string& across, const std::string& would_pass,
+                         bool colour) {
   std::string text = heading(r, colour) + "\n", more;
   if (r.worst && r.wrong) {
     text += fmt::format("  where      {}{}\n", where_text(r), r.worst->tile.empty() ? "" : "      " + r.worst->tile);
@@ -147,11 +148,14 @@ std::string failure_text(const Record& r, const Shrunk* shrunk, const std::strin
   if (smallest)
     more += fmt::format("  smallest   {}   (shrunk from {})\n", summary_of(smallest->c),
                         difference(r.c, smallest->c, op_named(r.c.op).shape()));
-  // Note: choices are tried on small cases alone (judge_outputs.cpp).
+  // Note: choices are tried on small cases alone (pattern.cpp).
   const std::string& reads_like = r.reads_like.empty() && smallest ? smallest->reads_like : r.reads_like;
   if (!reads_like.empty()) more += fmt::format("  reads like {}\n", reads_like);
+  if (!would_pass.empty()) more += fmt::format("  would pass {}\n", would_pass);
   if (const std::string terms = held_to_text(r); r.worst && !terms.empty()) more += fmt::format("  held to    {}\n", terms);
   if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
+  if (const std::string shown = shrunk ? shown_by(smallest ? smallest->c : r.c, op_named(r.c.op).shape()) : ""; !shown.empty())
+    more += fmt::format("  its case   {}\n", shown);
   if (!across.empty()) more += fmt::format("  across     {}\n", across);
   text += more + (more.empty() ? "" : "\n");
   if (!smallest)
@@ -165,23 +169,26 @@ Doing::~Doing() { clear_line(); }
 Console::Console(Show show, std::int64_t total, bool colour, bool each_case)
     : show_(show), terminal_(::isatty(STDERR_FILENO)), colour_(colour), each_case_(each_case), total_(total) {}
 
-namespace {
-
-// Whether `a` shows what `b` shows more clearly: with less doubt, then by fewer elements.
 bool clearer(const Record& a, const Record& b) {
   constexpr double kNoDoubt = 10;  // of err/bound: no rounding that was forgotten does that
   const auto certainty = [](const Record& r) { return r.margin && *r.margin < kNoDoubt ? *r.margin : kNoDoubt; };
+  constexpr std::int64_t kFew = 16;  // elements, which make no pattern
+  const auto few = [](const Record& r) { return r.wrong && r.compared < kFew; };
+  const auto unlike_plain = [](const Record& r) {
+    const std::string& layout = r.c.layout;
+    const int gaps = layout == "contiguous" ? 0 : layout == "far" ? 3 : layout.starts_with("padded") ? 1 : 2;
+    return gaps + (r.c.fill != "normal");
+  };
   const auto size = [](const Record& r) { return elements(r.c, op_named(r.c.op).shape()); };
   if (certainty(a) != certainty(b)) return certainty(a) > certainty(b);
-  return std::tuple(size(a), a.repro) < std::tuple(size(b), b.repro);
+  return std::tuple(few(a), unlike_plain(a), size(a), a.repro) < std::tuple(few(b), unlike_plain(b), size(b), b.repro);
 }
-
-}  // namespace
 
 void Console::add_bad(const Record& r) {
   ++bad_;
   const std::string reason = reason_of(r);
-  across_.add_failed(r.c, op_named(r.c.op).shape(), r.kernel, reason);
+  across_.add_failed(r.c, op_named(r.c.op).shape(), r.kernel, reason, r.reads_like);
+  if (r.wrong) habits_.add(r.c.op, r.kernel, r.would_pass);
   if (show_ != Show::everything) return;
   const auto same = [&](const Record& f) { return f.c.op == r.c.op && f.kernel == r.kernel && reason_of(f) == reason; };
   if (const auto at = std::find_if(failures_.begin(), failures_.end(), same); at != failures_.end()) {
@@ -204,7 +211,9 @@ void Console::show(const Record& r, const Shrunk* shrunk) {
   std::string across = across_.sentence(r.c.op, r.kernel, reason);
   const std::int64_t cases = across_.failed(r.c.op, r.kernel, reason);
   if (across.empty() && cases > 1) across = fmt::format("{} cases fail like this", cases);
-  fmt::print("{}\n", failure_text(r, shrunk, across, colour_));
+  Record shown = r;
+  if (shown.reads_like.empty()) shown.reads_like = across_.reading(r.c.op, r.kernel, reason);
+  fmt::print("{}\n", failure_text(shown, shrunk, across, habits_.sentence(r.c.op, r.kernel), colour_));
   std::fflush(stdout);
 }
 
@@ -324,7 +333,7 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
   for (const auto& [what, kernels] : fidelity_)
     fidelity[of_all.size() > 1 ? level_of(what) : what].insert(kernels.begin(), kernels.end());
   for (const auto& [what, kernels] : fidelity) note(fmt::format("fidelity {}: {}", what, fmt::join(kernels, ", ")));
-  for (const std::string& line : declines_.lines()) note("NOT TAKEN  " + line);
+  for (const std::string& line : declines_.lines()) note(line);
   if (!not_checked_.empty()) note(fmt::format("not checked: {}", not_checked_));
   std::int64_t rejected = 0;
   for (const PowerLine& line : power) {

@@ -15,6 +15,7 @@
 #include "validate/judge/declared.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/shrink.hpp"
+#include "validate/problem/habits.hpp"
 #include "validate/records/record.hpp"
 
 namespace assay {
@@ -39,8 +40,12 @@ std::string replay_text(const std::vector<std::string>& after, const Record& r);
 // A bad record in three lines, printed when it arrives.
 std::string short_text(const Record& r, bool colour = false);
 // A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`:
-// the sentence on what sets such cases apart from those that passed.
-std::string failure_text(const Record& r, const Shrunk* shrunk = nullptr, const std::string& across = {}, bool colour = false);
+// the sentence on what sets such cases apart from those that passed; `would_pass`: that on what it might declare.
+std::string failure_text(const Record& r, const Shrunk* shrunk = nullptr, const std::string& across = {},
+                         const std::string& would_pass = {}, bool colour = false);
+// Whether a failing record shows what another shows more clearly: with less doubt, in enough elements to make a pattern, then in
+// a plainer case, then by fewer elements.
+bool clearer(const Record& a, const Record& b);
 // Prints all that judging an output has shown, a line for each.
 void print_judged(const Record& r, bool colour);
 // The place of the worst element, like "o[batch 0, query 128, head 3, dim 17]".
@@ -103,6 +108,7 @@ class Console {
   std::vector<Record> failures_;
   std::map<std::string, std::int64_t> unshown_;  // cases of each reason beyond the first kShown
   Across across_;
+  Habits habits_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_progress_{};
   std::vector<Row> rows_;
 };

@@ -25,14 +25,19 @@ void Declines::Count::add(const Record& r, bool is_declined) {
   }
 }
 
-std::string Declines::Count::text() const {
-  constexpr std::size_t kReasons = 3;
+void Declines::Count::add(const Count& more) {
+  cases += more.cases;
+  declined += more.declined;
+  for (const auto& [reason, count] : more.reasons) reasons[reason] += count;
+}
+
+std::string Declines::Count::text(std::size_t most) const {
   std::vector<std::pair<std::string, std::int64_t>> frequent(reasons.begin(), reasons.end());
   std::stable_sort(frequent.begin(), frequent.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(kReasons, frequent.size()); ++i)
+  for (std::size_t i = 0; i < std::min(most, frequent.size()); ++i)
     text += fmt::format("{}{} '{}'", i ? ", " : "", frequent[i].second, plain(frequent[i].first));
-  if (frequent.size() > kReasons) text += fmt::format(" and {} more reasons", frequent.size() - kReasons);
+  if (frequent.size() > most) text += fmt::format(" and {} more reasons", frequent.size() - most);
   return text;
 }
 
@@ -49,7 +54,8 @@ bool Declines::OfKernel::few() const { return 2 * all.declined > all.cases || !n
 void Declines::add(const Record& r) {
   if (r.verdict == Verdict::skipped || r.incomplete) return;  // which is told as incomplete
   const bool declined = r.verdict == Verdict::unsupported;
-  if (declined && r.reason == fmt::format("declares no {}", name(r.c.dtype))) return;  // nobody expects it
+  if (declined && r.reason == fmt::format("declares no {}", name(r.c.dtype)))  // nobody expects it
+    return undeclared_.add(r, declined);
   OfKernel& kernel = kernels_[{r.c.op, r.kernel}];
   kernel.all.add(r, declined);
   kernel.classes[fmt::format("dtype={}", name(r.c.dtype))].add(r, declined);
@@ -61,10 +67,15 @@ bool Declines::any() const {
 }
 
 std::vector<std::string> Declines::lines() const {
-  constexpr std::size_t kEach = 4;  // kernels with a line each
+  constexpr std::size_t kEach = 4, kReasons = 5;  // kernels with a line each; reasons of the others
+  Count untold = undeclared_, few;
   std::vector<std::string> lines, names;
   for (const auto& [key, kernel] : kernels_) {
-    if (!kernel.few()) continue;
+    if (!kernel.few()) {
+      untold.add(kernel.all);
+      continue;
+    }
+    few.add(kernel.all);
     const Count& all = kernel.all;
     const std::int64_t taken = all.cases - all.declined;
     const std::string none = taken ? kernel.none() : "";
@@ -73,11 +84,18 @@ std::vector<std::string> Declines::lines() const {
                                 100.0 * static_cast<double>(taken) / static_cast<double>(all.cases),
                                 none.empty() ? "" : ", none with ", none, all.text()));
   }
-  if (lines.size() <= kEach) return lines;
-  return {
-      fmt::format("{} kernels take less than half of the cases, or none of a layout, as they declare (a run of one of them has "
-                  "the reasons): {}",
-                  names.size(), fmt::join(names, ", "))};
+  for (std::string& line : lines) line.insert(0, "NOT TAKEN  ");
+  bool besides = !lines.empty();
+  if (lines.size() > kEach) {
+    besides = false;
+    lines = {fmt::format("NOT TAKEN  {} kernels take less than half of the cases, or none of a layout, as they declare: {}",
+                         names.size(), fmt::join(names, ", "))};
+    untold.add(few);
+  }
+  if (untold.declined)
+    lines.push_back(fmt::format("{} unsupported as declared{}: {}", untold.declined, besides ? ", besides these" : "",
+                                untold.text(kReasons)));
+  return lines;
 }
 
 }  // namespace assay

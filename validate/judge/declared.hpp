@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,17 +47,21 @@ class Declared {
 };
 
 // The first declaration of a short list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
-// one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.
+// one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.  Of a declaration only words
+// are told that change some bound of the op.
 class Suggested {
  public:
-  // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics.  Thread-safe.
-  void look(const Kernel&, const Record&, const std::function<bool(const Numerics&)>& meets);
+  // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics; `differ`: whether some
+  // bound of them differs with two.  Thread-safe.
+  void look(const Kernel&, const Record&, const std::function<bool(const Numerics&)>& meets,
+            const std::function<bool(const Numerics&, const Numerics&)>& differ);
   std::vector<SuggestedLine> lines() const;  // sorted by op and kernel
 
  private:
   struct Seen {
     std::mutex mutex{};
-    std::vector<std::size_t> met{};  // indices of the list
+    std::vector<std::size_t> met{};                        // indices of the list
+    std::map<std::size_t, std::set<std::string>> known{};  // words of each that change a bound
     std::int64_t cases = 0;
   };
   mutable std::mutex mutex_;

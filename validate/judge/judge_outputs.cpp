@@ -13,7 +13,9 @@
 #include "validate/judge/pattern.hpp"
 #include "validate/judge/relation_check.hpp"
 #include "validate/problem/composite.hpp"
+#include "validate/problem/habits.hpp"
 #include "validate/problem/numerics_text.hpp"
+#include "validate/problem/solved_elements.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/values/random.hpp"
@@ -62,7 +64,7 @@ class OutputJudge {
       judge_gaps(y);
       add_figures(y);
     }
-    if (r_.wrong) explain_by_choice();
+    if (r_.wrong && !r_.reads_like.starts_with(kNeverWritten)) explain_outputs();
     if (r_.verdict == Verdict::passed) judge_relations();
     if (r_.verdict == Verdict::passed) judge_power();
   }
@@ -84,6 +86,19 @@ class OutputJudge {
       return compare(problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics)).wrong == 0 &&
              fault_together(y, numerics, nullptr).empty();
     });
+  }
+
+  // Whether some bound differs with other numerics.
+  bool bounds_differ(const Numerics& a, const Numerics& b) const {
+    constexpr std::int64_t kMost = 4096;  // elements that are asked
+    for (const Output& y : outputs_) {
+      const SolvedElements solved(problem_, y.number, y.runs[0].size());
+      const std::int64_t step = std::max<std::int64_t>(1, solved.count() / kMost);
+      for (std::int64_t k = 0; k < solved.count(); k += step)
+        // Note: where the right value is a NaN, so is the bound.
+        if (std::fabs(problem_.bound(a, y.number, solved[k]) - problem_.bound(b, y.number, solved[k])) > 0) return true;
+    }
+    return false;
   }
 
  private:
@@ -145,18 +160,73 @@ class OutputJudge {
     }
   }
 
-  Frame frame_of(const Output& y) const { return assay::frame_of(spec(y), kernel_, p_.task->c.dtype); }
+  Frame frame_of(const Output& y) const {
+    Frame frame = assay::frame_of(spec(y), kernel_, p_.task->c.dtype);
+    for (const AxisUse& use : op_.axes) frame.extents.emplace_back(name(use.axis), p_.task->c.dims[use.axis]);
+    return frame;
+  }
   void explain_by_pattern(const Output& y) {
-    const Pattern found = pattern(problem_, numerics_, y.number, y.runs[0], exact_, frame_of(y));
+    const Pattern found = pattern(problem_, numerics_, y.number, y.runs[0], exact_, frame_of(y),
+                                  y.runs.size() > 1 && !is_given(spec(y)) ? &y.runs[1] : nullptr);
     r_.pattern += (r_.pattern.empty() ? "" : "; ") + (outputs_.size() > 1 ? std::string(spec(y).name) + ": " : "") + found.text;
     if (r_.reads_like.empty()) r_.reads_like = found.reads_like;
   }
-  void explain_by_choice() {
-    if (r_.reads_like.starts_with(kNeverWritten)) return;
+  // Looks for what else the kernel may have computed, or may have rounded.
+  void explain_outputs() {
     std::vector<NumberedOutput> first_runs;
     for (const Output& y : outputs_) first_runs.push_back({y.number, y.runs[0]});
-    const std::string choice = right_with_other_choice(p_, numerics_, first_runs, r_.wrong);
-    if (!choice.empty()) r_.reads_like = choice;
+    if (std::string choice = right_with_other_choice(p_, numerics_, first_runs, r_.wrong); !choice.empty())
+      r_.reads_like = std::move(choice);
+    else if (const Output* const y = worst_output()) explain_by_fault(first_runs, problem_.row_of(y->number, y->first.worst));
+    explain_by_habit();
+  }
+  // The output with the worst element; null: nothing was compared.
+  const Output* worst_output() const {
+    const auto at = std::find_if(outputs_.begin(), outputs_.end(),
+                                 [&](const Output& y) { return r_.worst && spec(y).name == r_.worst->tensor; });
+    return at == outputs_.end() ? nullptr : &*at;
+  }
+  void explain_by_fault(std::span<const NumberedOutput> first_runs, std::int64_t row_of_worst) {
+    const std::string fault = right_with_usual_fault(p_, problem_, numerics_, first_runs, row_of_worst);
+    if (!fault.empty()) r_.reads_like = fault + (r_.reads_like.empty() ? "" : "; " + r_.reads_like);
+  }
+
+  // Looks for words of numerics, each of which would make the outputs right if the kernel declared it too.
+  void explain_by_habit() {
+    if (op_.composite || numerics_.of_output) return;
+    std::vector<std::pair<double, std::string>> found;  // err/bound, which is larger the less the word allows
+    for (const std::string_view word : habits()) {
+      const std::optional<Numerics> with = with_habit(numerics_, word);
+      if (!with || !may_hold(*with)) continue;
+      // Note: sums in 16 bits allow so much that they would excuse a wrong constant; their own errors come near their bound.
+      const double least = word.starts_with("accumulate") || word.starts_with("factors") ? 0.02 : 0;
+      if (const double margin = margin_as_habit(*with); margin <= 1 && margin >= least) found.emplace_back(-margin, word);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [margin, word] : found) r_.would_pass.push_back(std::move(word));
+  }
+
+  // Whether the worst element may be right with other numerics.  One element is cheap to ask.
+  bool may_hold(const Numerics& with) const {
+    const Output* const y = worst_output();
+    if (!y) return true;
+    const double error = std::fabs(y->first.got - y->first.golden);
+    const double bound = problem_.bound(with, y->number, y->first.worst);
+    return bound > problem_.bound(numerics_, y->number, y->first.worst) &&
+           (error <= bound || (with.smaller_range() && std::isinf(bound)));
+  }
+
+  // err/bound with other numerics; infinite if it is above 1, or shows nothing, since zeros would be right too.
+  double margin_as_habit(const Numerics& with) const {
+    double most = 0;
+    bool powerless = true;
+    for (const Output& y : outputs_) {
+      const Comparison c = compare(problem_, with, y.number, y.runs[0], p_.asks_exact(with));
+      powerless = powerless && c.powerless;
+      most = std::max(most, c.wrong ? HUGE_VAL : c.margin);
+      if (most > 1) break;
+    }
+    return powerless ? HUGE_VAL : most;
   }
 
   // T2: aggregate checks, if every element is within its bound.
@@ -332,7 +402,10 @@ void judge_outputs(Prepared& p, const Kernel& kernel, const Runs& runs, const On
   outputs.run();
   if (onlookers.declared && r.verdict == Verdict::passed)
     onlookers.declared->look(kernel, r, [&](const Numerics& n) { return outputs.margin(n); });
-  if (onlookers.suggested) onlookers.suggested->look(kernel, r, [&](const Numerics& n) { return outputs.meets(n); });
+  if (onlookers.suggested)
+    onlookers.suggested->look(
+        kernel, r, [&](const Numerics& n) { return outputs.meets(n); },
+        [&](const Numerics& a, const Numerics& b) { return outputs.bounds_differ(a, b); });
 }
 
 }  // namespace assay

@@ -10,6 +10,8 @@
 
 #include "validate/judge/compare.hpp"
 #include "validate/judge/prepare.hpp"
+#include "validate/problem/altered.hpp"
+#include "validate/worker/protocol.hpp"
 
 namespace assay {
 namespace {
@@ -124,22 +126,43 @@ std::string set_text(const AxisSet& s) {
   return text;
 }
 
+// The constant or the function of an extent that a factor is, such as " (sqrt((cols-1)/cols))"; empty: none is known.
+std::string known_factor(double factor, const Frame& frame) {
+  constexpr double kClose = 0.02, kSame = 2e-3;  // of the distance from 1; of the factor itself
+  const std::vector<std::pair<double, std::string>> known = known_factors(frame.extents);
+  const std::pair<double, std::string>* best = nullptr;
+  const auto away = [&](const auto& k) { return std::fabs(k.first - factor); };
+  for (const auto& k : known)
+    if (away(k) <= kClose * std::fabs(k.first - 1) && away(k) <= kSame * k.first && (!best || away(k) < away(*best))) best = &k;
+  return best ? fmt::format(" ({})", best->second) : "";
+}
+
 // What the values of the wrong elements have in common.
 struct Values {
   static constexpr std::size_t kMost = 1 << 16;  // elements that are kept
-  bool unwritten = true, nan = true, zero = true;
+  bool nan = true, zero = true, all_ones = true;
+  bool same_twice = false;  // there was a second run, and no element differs in it
   struct Finite {
     double got, golden, bound;
+    std::int64_t row;  // of all axes but the last
   };
+  std::int64_t elements = 0;
   std::vector<Finite> finite;  // wrong elements with a golden far from zero
 
-  void add(const Element& e, const Tensor& got) {
-    const auto* bytes = static_cast<const unsigned char*>(got.data) + got.offset(e.i) * size_of(got.dtype);
-    unwritten = unwritten && std::all_of(bytes, bytes + size_of(got.dtype), [](unsigned char b) { return b == 0xff; });
+  void add(const Element& e, const Tensor& got, const Tensor* second) {
+    const auto filled = [&](const Tensor& t, std::byte with) {
+      const auto* bytes = static_cast<const std::byte*>(t.data) + t.offset(e.i) * size_of(t.dtype);
+      return std::all_of(bytes, bytes + size_of(t.dtype), [&](std::byte b) { return b == with; });
+    };
+    all_ones = all_ones && filled(got, kGarbage[0]);
+    if (second) same_twice = (elements == 0 || same_twice) && filled(*second, kGarbage[0]);
+    ++elements;
     nan = nan && std::isnan(e.got) && !std::isnan(e.golden);
     zero = zero && e.got == 0 && e.golden != 0;
     if (!std::isfinite(e.got) || !std::isfinite(e.golden) || !(std::fabs(e.golden) > 16 * e.bound)) return;
-    if (finite.size() < kMost) finite.push_back({e.got, e.golden, e.bound});
+    if (finite.size() < kMost)
+      finite.push_back(
+          {e.got, e.golden, e.bound, e.i / std::max<std::int64_t>(1, got.shape[static_cast<std::size_t>(got.rank - 1)])});
   }
   template <class Of>
   double median(Of of) const {
@@ -151,27 +174,57 @@ struct Values {
   // Whether nine in ten elements are right but for a factor and an offset.  A bound grows with the factor, and what was fitted
   // to one element has that one's error.
   bool explained(double factor, double offset) const {
+    return 10 * count_explained(factor, offset) >= 9 * static_cast<std::ptrdiff_t>(finite.size());
+  }
+  std::ptrdiff_t count_explained(double factor, double offset) const {
     const auto right = [&](const Finite& f) {
       return std::fabs(f.got - factor * f.golden - offset) <= 2 * f.bound * std::max(1.0, std::fabs(factor));
     };
-    return 10 * std::count_if(finite.begin(), finite.end(), right) >= 9 * static_cast<std::ptrdiff_t>(finite.size());
+    return std::count_if(finite.begin(), finite.end(), right);
+  }
+  // "every row times a factor of its own, ..." where nine in ten elements are right but for that; rows of few elements prove
+  // nothing.  Note: the elements lie in the order of their rows.
+  std::string by_rows() const {
+    constexpr std::ptrdiff_t kFew = 6;
+    std::ptrdiff_t right = 0;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    int rows = 0;
+    for (auto from = finite.begin(); from != finite.end();) {
+      const auto to = std::find_if(from, finite.end(), [&](const Finite& f) { return f.row != from->row; });
+      Values row;
+      row.finite.assign(from, to);
+      from = to;
+      if (row.finite.size() < kFew) continue;
+      const double factor = row.median([](const Finite& f) { return f.got / f.golden; });
+      right += row.count_explained(factor, 0);
+      least = std::min(least, factor);
+      most = std::max(most, factor);
+      ++rows;
+    }
+    if (rows < 2 || 10 * right < 9 * static_cast<std::ptrdiff_t>(finite.size())) return {};
+    return fmt::format("every row times a factor of its own, {} to {}: a sum, mean, maximum or root of the row",
+                       factor_text(least), factor_text(most));
   }
   // With as many digits as it takes to tell it from 1.
   static std::string factor_text(double factor) {
     const std::string text = fmt::format("{:.3g}", factor);
     return text == "1" ? fmt::format("{:.6g}", factor) : text;
   }
-  bool left_alone() const { return unwritten || nan || zero; }
-  std::string text(std::int64_t wrong) const {
-    if (unwritten) return std::string(kNeverWritten);
-    if (nan) return "NaN where a number belongs";
+  // Note: a NaN that was read from a gap between rows has the same bits, but it has them in the second run too.  Of what is never
+  // written, some elements have other old bytes there.
+  bool unwritten() const { return all_ones && !same_twice; }
+  bool left_alone() const { return unwritten() || nan || zero; }
+  std::string text(std::int64_t wrong, const Frame& frame) const {
+    if (unwritten()) return std::string(kNeverWritten);
+    if (nan && all_ones) return "NaN with the bits of memory that nobody wrote: a gap between rows, or shared memory";
+    if (nan) return "NaN where a number belongs: inf / inf or inf - inf after an overflow, 0 / 0, or one that was read";
     if (zero) return "elements that stay zero";
     if (finite.size() < 3 || (finite.size() < kMost && static_cast<std::int64_t>(finite.size()) < wrong / 2)) return {};
     const double factor = median([](const Finite& f) { return f.got / f.golden; });
-    if (explained(factor, 0)) return "everything times " + factor_text(factor);
+    if (explained(factor, 0)) return "everything times " + factor_text(factor) + known_factor(factor, frame);
     const double offset = median([](const Finite& f) { return f.got - f.golden; });
     if (explained(1, offset)) return fmt::format("everything {:+.3g}", offset);
-    return {};
+    return by_rows();
   }
 };
 
@@ -214,6 +267,9 @@ std::string share_text(double share) {
   return share < 0.01 ? "a few" : fmt::format("{:.0f} %", std::clamp(100 * share, 1.0, 99.0));
 }
 
+constexpr std::int64_t kFewest = 4;  // wrong elements by which what the kernel computed is known
+constexpr double kMostFlops = 1e7;   // of a problem of which others are made
+
 // Whether tensors are present, or lie, as the choice says.
 bool places_tensors(const Op& op, std::string_view choice) {
   return std::any_of(op.tensors.begin(), op.tensors.end(), [&](const TensorSpec& t) {
@@ -240,6 +296,48 @@ bool right_with(const Prepared& p, const Numerics& numerics, std::span<const Num
     finite = finite || compared.finite;
   }
   return finite && still_wrong <= wrong / kOneIn;
+}
+
+// Rows with wrong elements, that of the worst one first, and a few others.
+std::vector<std::int64_t> rows_to_ask(const Problem& judging, const Numerics& numerics, bool exact,
+                                      std::span<const NumberedOutput> outputs, std::int64_t row_of_worst) {
+  constexpr std::size_t kWrong = 8, kAll = 12;
+  std::vector<std::int64_t> wrong{row_of_worst}, right;
+  const auto add = [](std::vector<std::int64_t>& to, std::size_t most, std::int64_t row) {
+    if (to.size() < most && std::find(to.begin(), to.end(), row) == to.end()) to.push_back(row);
+  };
+  for (const NumberedOutput& y : outputs)
+    each_judged(judging, numerics, y.number, y.got, exact, [&](const Element& e) {
+      if (wrong.size() < kWrong || right.size() < kAll)
+        add(e.wrong ? wrong : right, e.wrong ? kWrong : kAll, judging.row_of(y.number, e.i));
+    });
+  for (const std::int64_t row : right) add(wrong, kAll, row);
+  return wrong;
+}
+
+// Whether the outputs in some rows are right for another problem, but for one element of eight, with no wider bounds, and at
+// least so many wrong ones are.
+bool right_in(Problem& other, std::vector<std::int64_t> rows, const Problem& judging, const Numerics& numerics,
+              std::span<const NumberedOutput> outputs, std::int64_t fewest) {
+  constexpr std::int64_t kOneIn = 8;
+  constexpr double kWider = 4;
+  std::sort(rows.begin(), rows.end());
+  other.set_errors(judging.errors());
+  other.solve(std::move(rows));
+  std::int64_t wrong = 0, still = 0, mended = 0;
+  for (const NumberedOutput& y : outputs)
+    each_judged(other, numerics, y.number, y.got, false, [&](const Element& e) {
+      const double golden = judging.golden(y.number)[static_cast<std::size_t>(e.i)],
+                   bound = judging.bound(numerics, y.number, e.i);
+      const double room = kWider * (bound + unit_roundoff(y.got.dtype) * std::fabs(e.got));
+      const bool was_wrong = !(std::fabs(e.got - golden) <= bound);
+      const bool both_nan = std::isnan(e.got) && std::isnan(e.golden);
+      const bool is_wrong = e.wrong || !(both_nan || std::fabs(e.got - e.golden) <= room);
+      wrong += was_wrong;
+      still += is_wrong;
+      mended += was_wrong && !is_wrong && !both_nan;  // Note: many faults give a NaN
+    });
+  return mended >= fewest && still <= wrong / kOneIn;
 }
 
 }  // namespace
@@ -272,7 +370,8 @@ std::string tile_text(const Frame& frame, const Dims& dims, std::span<const std:
   return text;
 }
 
-Pattern pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact, const Frame& frame) {
+Pattern pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact, const Frame& frame,
+                const Tensor* second) {
   const std::size_t rank = frame.axes.size();
   std::vector<AxisSet> sets;
   for (std::size_t a = 0; a < rank; ++a)
@@ -293,7 +392,7 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
     }
     if (!e.wrong) return;
     ++wrong;
-    values.add(e, got);
+    values.add(e, got, second);
     if (rank >= 2) diagonal.add(static_cast<std::int64_t>(index[rank - 2]), static_cast<std::int64_t>(index[rank - 1]));
   });
 
@@ -315,7 +414,7 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
   for (const AxisSet& s : sets)
     if (!s.all() || (wrong == 1 && s.extent() > 1)) where += (where.empty() ? "" : ", ") + set_text(s);
 
-  Pattern p{fmt::format("{} of {} wrong: ", grouped(wrong), grouped(judged)), values.text(wrong)};
+  Pattern p{fmt::format("{} of {} wrong: ", grouped(wrong), grouped(judged)), values.text(wrong, frame)};
   const bool whole = within == wrong;
   if (rank >= 2 && diagonal.holds && wrong > 1 && !whole) {
     const std::string_view row = words(frame.axes[rank - 2]).one, column = words(frame.axes[rank - 1]).one;
@@ -336,10 +435,10 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
 
 std::string right_with_other_choice(const Prepared& p, const Numerics& numerics, std::span<const NumberedOutput> outputs,
                                     std::int64_t wrong) {
-  constexpr double kMostFlops = 1e7, kMostValues = 1 << 20;
+  constexpr double kMostValues = 1 << 20;
   const Op& op = *p.task->op;
   const Case& c = p.task->c;
-  if (op.composite || p.problem->cost().flops > kMostFlops || elements(c, op.shape()) > kMostValues) return {};
+  if (op.composite || wrong < kFewest || p.problem->cost().flops > kMostFlops || elements(c, op.shape()) > kMostValues) return {};
   for (const Attribute& a : op.attributes) {
     if (places_tensors(op, a.name)) continue;
     const double asked = attribute(c, a.name, a.standard);
@@ -348,6 +447,22 @@ std::string right_with_other_choice(const Prepared& p, const Numerics& numerics,
         return fmt::format("{0}={1}, where {0}={2} is asked", a.name, text_of(a, other), text_of(a, asked));
   }
   return {};
+}
+
+std::string right_with_usual_fault(const Prepared& p, const Problem& judging, const Numerics& numerics,
+                                   std::span<const NumberedOutput> outputs, std::int64_t row_of_worst) {
+  const Op& op = *p.task->op;
+  if (op.composite || p.problem->cost().flops > kMostFlops) return {};
+  const std::vector<std::int64_t> rows = rows_to_ask(judging, numerics, p.asks_exact(numerics), outputs, row_of_worst);
+  std::string fault;
+  each_altered(op, p.task->c, p.packing.placements, p.given, [&](const std::string& what, Problem& other) {
+    if (!right_in(other, {row_of_worst}, judging, numerics, outputs, 1) ||
+        !right_in(other, rows, judging, numerics, outputs, kFewest))
+      return false;
+    fault = what;
+    return true;
+  });
+  return fault;
 }
 
 }  // namespace assay

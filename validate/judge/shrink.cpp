@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -120,6 +121,9 @@ void apply(Case& c, const Case& from, const Case& to, const OpShape& op) {
   if (to.layout != from.layout) c.layout = to.layout;
 }
 
+// Whether the worst of the wrong elements is a NaN where a number belongs, or the other way round.
+bool wrong_nan(const Record& r) { return r.wrong && r.worst && std::isnan(r.worst->got) != std::isnan(r.worst->golden); }
+
 class Search {
  public:
   Search(const Record& failed, const OpShape& op, const Kernel& kernel, const TryCases& trials)
@@ -144,6 +148,8 @@ class Search {
 
  private:
   bool same_failure(const Record& r) const { return failure_kind(r) == kind_; }
+  // Note: of wrong values, a NaN and a number have different causes.  A smaller case must have the same.
+  bool same_way(const Record& r) const { return same_failure(r) && wrong_nan(r) == wrong_nan(failed_); }
   void take(const Record& r) {
     best_ = r.c;
     found_.smallest = r;
@@ -186,7 +192,7 @@ class Search {
             passes_sometimes_ = passes_sometimes_ || !failed;
           } else if (!done(group)) {  // Note: others may have been prepared before their group's hit was known
             ++found_.tried;
-            if (failed) hits.emplace(group, r);
+            if (same_way(r)) hits.emplace(group, r);
           }
         });
     return hits;
@@ -214,7 +220,7 @@ class Search {
           [&](std::size_t, const Record& r) {
             if (r.verdict == Verdict::skipped || hit) return;
             ++found_.tried;
-            if (same_failure(r)) hit = r;
+            if (same_way(r)) hit = r;
           });
     const auto smaller = [&](const auto& a, const auto& b) {
       return size_of_case(a.second.c, op_) < size_of_case(b.second.c, op_);
@@ -225,8 +231,9 @@ class Search {
   void label() {
     const auto [run, failed] = found_.same_seed;
     if (run == 0) return;
-    const bool runs_differ =
-        failed_.deterministic == false && kernel_.deterministic && !failed_.reads_like.starts_with(kNeverWritten);
+    const auto never_written = [](const Record& r) { return r.reads_like.starts_with(kNeverWritten); };
+    const bool runs_differ = failed_.deterministic == false && kernel_.deterministic && !never_written(failed_) &&
+                             !(found_.smallest && never_written(*found_.smallest));
     if (failed < run || other_bits_ || runs_differ || passes_sometimes_) found_.label = "racy";
     else found_.label = found_.other_seeds.run && !found_.other_seeds.failed ? "seed-specific" : "deterministic";
   }

@@ -63,6 +63,7 @@ struct Record {
   std::optional<double> end_to_end;        // of a composite op: relative error of the first output (composite.hpp)
   std::string pattern;                     // what the wrong elements have in common
   std::string reads_like;                  // what usually causes such a pattern
+  std::vector<std::string> would_pass;     // words of numerics, each of which would make the wrong outputs right; tightest first
   std::optional<bool> deterministic;       // whether both runs gave the same bits
   std::optional<std::uint64_t> digest;     // of the outputs' bits
   std::int64_t rows = 0;                   // of the first output

@@ -73,20 +73,24 @@ struct JudgedCase {
   std::vector<std::string> not_checked{};
   std::string judge{};                 // version of its judge, from the file's head; empty: unknown
   std::vector<std::string> caught_by;  // names of tiers
+  std::vector<std::string> would_pass{};
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
   std::optional<WorstElement> worst;  // none unless an element was wrong
 
   bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
-  std::string again() const {
-    return "validate replay " + loaded + (loaded.empty() ? "'" : " '") + repro + judge_word(judge) + "'";
+  std::string again() const { return again(repro); }
+  std::string again(const std::string& line) const {  // of another case of the kernel
+    return "validate replay " + loaded + (loaded.empty() ? "'" : " '") + line + judge_word(judge) + "'";
   }
 };
 
 // A `shrunk` record: a failing case, rerun and shrunk.
 struct ShrunkCase {
   std::string of, label, smallest;  // of, smallest: repro lines; label empty: not rerun; smallest empty: nothing smaller fails
+  std::string reads_like{};         // of the smallest
+  std::size_t after = 0;            // cases that must be judged before it, in the same process
   Shrunk::Reruns same_seed, other_seeds;
 };
 

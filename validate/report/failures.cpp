@@ -8,6 +8,7 @@
 #include "validate/base/error.hpp"
 #include "validate/cases/across.hpp"
 #include "validate/judge/pattern.hpp"
+#include "validate/problem/habits.hpp"
 #include "validate/report/report.hpp"
 #include "validate/tasks/selection.hpp"
 
@@ -45,12 +46,26 @@ std::string smallest_text(const ShrunkCase& s) {
 }
 
 std::string label_of(const ShrunkCase& s) {
+  if (s.after)
+    return fmt::format("{}: passes alone ({} of {}), fails after {} other case{} in the same process", s.label,
+                       s.same_seed.run - s.same_seed.failed, s.same_seed.run, s.after, s.after == 1 ? "" : "s");
   std::string text = fmt::format("{}: fails again with its seed ({} of {})", s.label, s.same_seed.failed, s.same_seed.run);
   if (s.other_seeds.run) text += fmt::format(" and with others ({} of {})", s.other_seeds.failed, s.other_seeds.run);
   return text;
 }
 
-ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const std::string& apart) {
+// What the case of a repro line is for; empty if this build cannot read the line.
+std::string shown_by_line(const std::string& op_name, const std::string& line) {
+  const Op* op = find_op(op_name);
+  if (!op) return {};
+  try {
+    return shown_by(parse_repro(line, op_shapes()).what, op->shape());
+  } catch (const BadInput&) {
+    return {};
+  }
+}
+
+ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const std::string& apart, const std::string& would_pass) {
   ReportFailure f{.verdict = c.verdict,
                   .what = fmt::format("{}/{} {}", c.op, c.kernel, c.dtype),
                   .reason = c.reason,
@@ -68,10 +83,12 @@ ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const st
   }
   const bool smaller = shrunk && !shrunk->smallest.empty();
   if (smaller) say("smallest", smallest_text(*shrunk));
-  say("reads like", c.reads_like);
+  say("reads like", c.reads_like.empty() && smaller ? shrunk->reads_like : c.reads_like);
+  if (c.worst) say("would pass", would_pass);
   if (shrunk && !shrunk->label.empty()) say("label", label_of(*shrunk));
+  if (shrunk) say("its case", shown_by_line(c.op, smaller ? shrunk->smallest : c.repro));
   say("across", apart);
-  say("again", smaller ? "validate replay '" + shrunk->smallest + judge_word(c.judge) + "'" : f.again);
+  say("again", smaller ? c.again(shrunk->smallest) : f.again);
   if (smaller) say("found as", f.again);
   return f;
 }
@@ -96,7 +113,7 @@ Across across(const std::map<std::string, const JudgedCase*>& cases) {
     if (!op) continue;
     try {
       const Case parsed = parse_repro(repro, shapes).what;
-      if (c->bad()) all.add_failed(parsed, op->shape(), c->kernel, kind_of(*c));
+      if (c->bad()) all.add_failed(parsed, op->shape(), c->kernel, kind_of(*c), c->reads_like);
       else if (c->verdict == "passed" && c->margin) all.add_passed(parsed, op->shape(), c->kernel);
     } catch (const BadInput&) {  // a record from a build whose op has other axes
     }
@@ -109,6 +126,9 @@ Across across(const std::map<std::string, const JudgedCase*>& cases) {
 void add_failures(Report& report) {
   const std::map<std::string, const JudgedCase*> cases = latest_cases(report);
   const Across apart = across(cases);
+  Habits habits;
+  for (const auto& [repro, c] : cases)
+    if (c->bad() && c->worst) habits.add(c->op, c->kernel, c->would_pass);
   std::map<std::string, const ShrunkCase*> shrunk;
   for (const RecordFile& f : report.files)
     for (const ShrunkCase& s : f.shrunk) shrunk[s.of] = &s;
@@ -116,8 +136,11 @@ void add_failures(Report& report) {
   for (const auto& [repro, c] : cases) {
     if (!c->bad()) continue;
     const auto s = shrunk.find(repro);
+    JudgedCase shown = *c;
+    if (shown.reads_like.empty()) shown.reads_like = apart.reading(c->op, c->kernel, kind_of(*c));
     all.emplace_back(c->op + "/" + c->kernel + " " + kind_of(*c),
-                     failure_of(*c, s == shrunk.end() ? nullptr : s->second, apart.sentence(c->op, c->kernel, kind_of(*c))));
+                     failure_of(shown, s == shrunk.end() ? nullptr : s->second, apart.sentence(c->op, c->kernel, kind_of(*c)),
+                                habits.sentence(c->op, c->kernel)));
   }
   // The failure with the most facts comes first and stands for its kind: a shrunk one, if there is any.
   std::stable_sort(all.begin(), all.end(),

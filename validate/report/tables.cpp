@@ -157,6 +157,21 @@ Section ablations_section(const Report& report) {
   return s;
 }
 
+// The reasons of cases that kernels do not take, the most frequent first.
+Table not_taken_table(const Report& report) {
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::int64_t>> kernels;  // cases by reason
+  for (const auto& [repro, c] : latest_cases(report))
+    if (c->verdict == "unsupported") ++kernels[{c->op, c->kernel}][c->reason];
+  Table t{"Unsupported as declared", {{"op"}, {"kernel"}, {"cases", true}, {"reason"}}, {}};
+  for (const auto& [kernel, reasons] : kernels) {
+    std::vector<std::pair<std::string, std::int64_t>> frequent(reasons.begin(), reasons.end());
+    std::stable_sort(frequent.begin(), frequent.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    for (const auto& [reason, cases] : frequent)
+      t.rows.push_back({kernel.first, {{kernel.first}, {kernel.second}, {fmt::format("{}", cases)}, {reason}}});
+  }
+  return t;
+}
+
 Section correctness_section(const Report& report) {
   Section s{"correctness",
             "Correctness by kernel",
@@ -188,6 +203,7 @@ Section correctness_section(const Report& report) {
                        {k.max_abs_error < 0 ? "" : fmt::format("{:.3g}", k.max_abs_error)},
                        {k.again}}});
   s.tables.push_back(std::move(t));
+  s.tables.push_back(not_taken_table(report));
   return s;
 }
 

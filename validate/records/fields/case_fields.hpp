@@ -105,6 +105,9 @@ struct Fields<Record> {
     visit_errors(v, r);
     v.optional("pattern", r.pattern, {.about = "the wrong elements in words"});
     v.optional("reads_like", r.reads_like, {.about = "what usually makes such a pattern"});
+    v.optional("would_pass", r.would_pass,
+               {.about = "words of numerics, each of which would make the wrong outputs right if the kernel declared it too; the "
+                         "tightest first"});
     v.optional("deterministic", r.deterministic, {.about = "the runs agreed bit for bit"});
     visit_digest(v, r);
     visit_sample(v, r);

@@ -67,7 +67,7 @@ struct Fields<Shrunk::Reruns> {
 struct RecordedSmallest {
   std::string repro{};
   Verdict verdict = Verdict::failed;
-  std::string reason{}, pattern{};
+  std::string reason{}, pattern{}, reads_like{};
 };
 template <>
 struct Fields<RecordedSmallest> {
@@ -77,6 +77,7 @@ struct Fields<RecordedSmallest> {
     v.required("verdict", s.verdict, {.form = R"({"enum": ["failed", "crashed", "timeout"]})"});
     v.required("reason", s.reason);
     v.optional("pattern", s.pattern);
+    v.optional("reads_like", s.reads_like);
   }
 };
 
@@ -91,7 +92,8 @@ struct Fields<Shrunk> {
     v.required("same_seed", s.same_seed);
     v.required("other_seeds", s.other_seeds);
     std::optional<RecordedSmallest> smallest;
-    if (s.smallest) smallest = {s.smallest->repro, s.smallest->verdict, s.smallest->reason, s.smallest->pattern};
+    if (s.smallest)
+      smallest = {s.smallest->repro, s.smallest->verdict, s.smallest->reason, s.smallest->pattern, s.smallest->reads_like};
     v.optional("smallest", smallest,
                {.about = "the smallest case found that fails in the same way; missing where none is smaller"});
     v.optional("after", s.after,

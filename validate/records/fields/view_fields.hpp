@@ -58,6 +58,7 @@ struct Fields<JudgedCase> {
     v.optional("numerics", c.numerics);
     v.optional("not_checked", c.not_checked);
     v.optional("caught_by", c.caught_by);
+    v.optional("would_pass", c.would_pass);
     v.optional("margin", c.margin);
     v.optional("max_abs_error", c.max_abs_error);
     v.optional("deterministic", c.deterministic);
@@ -78,8 +79,15 @@ struct Fields<ShrunkCase> {
     v.optional("label", c.label);
     std::optional<RecordedSmallest> smallest;
     v.optional("smallest", smallest);
-    if constexpr (V::kReads)
-      if (smallest) c.smallest = smallest->repro;
+    std::vector<std::string> after;
+    v.optional("after", after);
+    if constexpr (V::kReads) {
+      if (smallest) {
+        c.smallest = smallest->repro;
+        c.reads_like = smallest->reads_like;
+      }
+      c.after = after.size();
+    }
     v.required("same_seed", c.same_seed);
     v.required("other_seeds", c.other_seeds);
   }

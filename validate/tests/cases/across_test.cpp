@@ -2,6 +2,10 @@
 // What failing cases have in common: the plainest property that separates, and nothing where nothing does.
 #include "validate/cases/across.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "catch_shim.hpp"
 
 #include "validate/console/console.hpp"
@@ -42,6 +46,51 @@ TEST_CASE("failing cases are told by what they alone have", "[command]") {
         "all 3 failing cases have cols >= 257; none of the 3 passing ones do");
   CHECK(sentence(passed, {"f16 rows=3 cols=65", "f32 rows=5 cols=1023", "f16 rows=1 cols=7"}) ==
         "all 3 failing cases have cols not a multiple of 2; none of the 3 passing ones do");
+}
+
+TEST_CASE("failing cases are told by powers of two, by what they are not, and by two extents", "[command]") {
+  const std::vector<std::string> passed{"f16 rows=3 cols=4", "f32 rows=12 cols=256", "bf16 rows=7 cols=1", "f32 rows=4 cols=64"};
+  CHECK(sentence(passed, {"f16 rows=3 cols=12", "f32 rows=12 cols=160", "bf16 rows=7 cols=3", "f32 rows=8 cols=36"}) ==
+        "all 4 failing cases have cols not a power of two; none of the 4 passing ones do");
+  CHECK(sentence({"f32 rows=3 cols=4", "f32 rows=4 cols=64 layout=padded", "f32 rows=9 cols=5 fill=ramp"},
+                 {"f16 rows=3 cols=4", "bf16 rows=4 cols=64 layout=padded", "f16 rows=9 cols=5 fill=ramp"}) ==
+        "all 3 failing cases have dtype other than f32; none of the 3 passing ones do");
+  CHECK(sentence({"f16 rows=3 cols=3", "f32 rows=4 cols=4", "bf16 rows=9 cols=9", "f16 rows=8 cols=8"},
+                 {"f16 rows=3 cols=4", "f32 rows=4 cols=9", "bf16 rows=9 cols=3", "f16 rows=8 cols=3"}) ==
+        "all 4 failing cases have rows unlike cols; none of the 4 passing ones do");
+}
+
+TEST_CASE("half of an answer is told where chance does not explain it", "[command]") {
+  std::vector<std::string> passed, failed;
+  const auto line = [](const char* dtype, int k, const char* more = "") {
+    return fmt::format("{} rows={} cols={}{}", dtype, 1 + k % 7, 1 + k % 11, more);
+  };
+  for (int k = 0; k < 30; ++k) {
+    passed.push_back(line("f32", k));
+    passed.push_back(line("f16", k));
+    failed.push_back(line(k % 2 ? "f16" : "bf16", k));
+  }
+  CHECK(sentence(passed, failed) ==
+        "all 30 failing cases have dtype other than f32, as do 30 of the 60 passing ones; all 15 cases with dtype=bf16 fail");
+  failed.push_back(line("f32", 3));
+  CHECK(sentence(passed, failed) == "all 15 cases with dtype=bf16 fail, and 16 others");
+  Across two = learnt(passed, failed);
+  const OpShape& op = *std::find_if(shapes().begin(), shapes().end(), [](const OpShape& s) { return s.name == "softmax"; });
+  two.add_failed(parse_repro("softmax bf16 rows=1 cols=1", shapes()).what, op, "k", "a crash");
+  CHECK(two.sentence("softmax", "k", "values").empty());  // a case with bf16 fails in another way
+}
+
+TEST_CASE("what most failing cases read like is told for one that reads like nothing", "[command]") {
+  Across across;
+  const OpShape& op = *std::find_if(shapes().begin(), shapes().end(), [](const OpShape& s) { return s.name == "softmax"; });
+  const Case c = parse_repro("softmax f16 rows=3 cols=64", shapes()).what;
+  for (const char* reads : {"`x` left out", "", "`x` left out; the last row", "everything times 2"})
+    across.add_failed(c, op, "k", "values", reads);
+  CHECK(across.reading("softmax", "k", "values") == "`x` left out (2 of 4 cases)");
+  CHECK(across.reading("softmax", "k", "other").empty());
+  across.add_failed(c, op, "k", "values", "everything times 3");
+  across.add_failed(c, op, "k", "values", "everything times 4");
+  CHECK(across.reading("softmax", "k", "values").empty());
 }
 
 TEST_CASE("nothing is said where nothing separates, or where the cases are few", "[command]") {

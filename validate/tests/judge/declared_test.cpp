@@ -85,20 +85,41 @@ TEST_CASE("declared: errors in f32 that stay below half of what is predicted are
 TEST_CASE("suggested: the first of the list that every case meets, and none if a case meets none", "[declared]") {
   const Kernel k = kernel({});
   Suggested all;
+  const auto every_word = [](const Numerics& a, const Numerics& b) { return a != b; };
   for (int i = 0; i < 3; ++i)
-    all.look(k, passed(f16, 0.4), [&](const Numerics& n) {
-      if (i == 1) return n.mma_terms != 0;  // one case shows tensor cores, one stored steps
-      return i == 2 ? n.stores_intermediate : true;
-    });
+    all.look(
+        k, passed(f16, 0.4),
+        [&](const Numerics& n) {
+          if (i == 1) return n.mma_terms != 0;  // one case shows tensor cores, one stored steps
+          return i == 2 ? n.stores_intermediate : true;
+        },
+        every_word);
   Record empty = passed(f16, 0.4);
   empty.compared = 0;
-  all.look(k, empty, [](const Numerics&) { return false; });
+  all.look(
+      k, empty, [](const Numerics&) { return false; }, every_word);
   REQUIRE(all.lines().size() == 1);
   CHECK(all.lines()[0].numerics == "accumulate=f32 chain=1 mma_terms=8 stores_intermediate");
   CHECK(all.lines()[0].cases == 3);
   CHECK(text_of(all.lines()[0]).find("fits all 3 cases; no verdict") != std::string::npos);
-  all.look(k, passed(f16, 0.4), [](const Numerics&) { return false; });
+  all.look(
+      k, passed(f16, 0.4), [](const Numerics&) { return false; }, every_word);
   CHECK(all.lines()[0].numerics.empty());
   CHECK(text_of(all.lines()[0]).find("none of ") == 0);
   CHECK(nlohmann::json::parse(to_json(all.lines()[0])).at("record") == "suggested");
+}
+
+TEST_CASE("suggested: only words that change a bound of the op, and none of the others excuses an exact answer", "[declared]") {
+  const Kernel k = kernel({});
+  Suggested all;
+  // An op whose bound knows one word.  The kernel needs it.
+  const auto differ = [](const Numerics& a, const Numerics& b) { return a.cancelling_gelu != b.cancelling_gelu; };
+  all.look(
+      k, passed(f32, 0.4), [](const Numerics& n) { return n.cancelling_gelu; }, differ);
+  all.look(
+      k, passed(f32, 0.4), [](const Numerics&) { return true; }, [](const Numerics&, const Numerics&) { return false; });
+  CHECK(all.lines()[0].numerics == "accumulate=f32 chain=1 cancelling_gelu");
+  all.look(
+      k, passed(f32, 0.4), [](const Numerics& n) { return !n.exact_where_representable(f32); }, differ);
+  CHECK(all.lines()[0].numerics != "accumulate=f32 chain=1 cancelling_gelu");
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/judge/pattern.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 
@@ -34,7 +36,8 @@ struct Planted {
     FixedProblem problem(golden, 1e-3);
     problem.row_length = cols;
     problem.solve(sample);
-    return pattern(problem, {}, 0, t.get(), false, {{Axis::rows, Axis::cols}, {row_tile, col_tile}});
+    return pattern(problem, {}, 0, t.get(), false,
+                   {{Axis::rows, Axis::cols}, {row_tile, col_tile}, {{"rows", rows}, {"cols", cols}}});
   }
   std::string text(const std::function<bool(std::int64_t, std::int64_t)>& wrong) const { return found(wrong).text; }
 };
@@ -111,8 +114,16 @@ TEST_CASE("pattern: a factor, offset or class that wrong values have in common i
   CHECK(reading([](double v) { return -v; }) == "everything times -1");
   CHECK(reading([](double v) { return v + 3; }) == "everything +3");
   CHECK(reading([](double) { return 0.0; }) == "elements that stay zero");
-  CHECK(reading([](double) { return kNan; }) == "NaN where a number belongs");
+  CHECK(reading([](double) { return kNan; }) ==
+        "NaN where a number belongs: inf / inf or inf - inf after an overflow, 0 / 0, or one that was read");
   CHECK(reading([](double v) { return v * v + 1; }).empty());
+  CHECK(reading([](double v) { return 1.4427 * v; }) == "everything times 1.44 (log2(e))");
+  CHECK(reading([](double v) { return std::sqrt(59.0 / 60) * v; }) == "everything times 0.992 (sqrt((cols-1)/cols))");
+  CHECK(reading([](double v) { return 60.0 / 59 * v; }) == "everything times 1.02 (cols/(cols-1))");
+  CHECK(reading([](double v) { return v / 60; }) == "everything times 0.0167 (1/cols)");
+  int n = 0;
+  CHECK(reading([&](double v) { return (n++ / 60 % 2 ? 1.25 : 1.5) * v; }) ==
+        "every row times a factor of its own, 1.25 to 1.5: a sum, mean, maximum or root of the row");
   CHECK(reading([](double v) { return 1.004 * v; }) == "everything times 1.004");
   CHECK(reading([](double v) { return (std::fmod(v, 2) == 0 ? 1.01 : 0.995) * v; }).empty());
 }
@@ -124,6 +135,26 @@ TEST_CASE("pattern: elements that still hold the garbage were never written") {
       pattern(FixedProblem(std::vector<double>(6, 1.0), 0.1), {}, 0, t.get(), false, {{Axis::heads, Axis::head_dim}, {0, 0}});
   CHECK(p.text == "2 of 6 wrong: every element of the last dim 2; none elsewhere");
   CHECK(p.reads_like == std::string(kNeverWritten) + "; a loop over dims that ends one early");
+}
+
+TEST_CASE("pattern: what a second run over other old bytes wrote was written, be it NaN of the same bits") {
+  OwnedTensor first(f16, {2, 3}), second(f16, {2, 3});
+  for (std::int64_t i = 0; i < 6; ++i) {
+    first.set(i, 1);
+    second.set(i, 1);
+  }
+  const auto reads_like = [&](const std::byte old) {
+    for (const std::int64_t i : {2, 5}) {
+      std::fill_n(static_cast<std::byte*>(first.get().data) + 2 * first.get().offset(i), 2, std::byte{0xff});
+      std::fill_n(static_cast<std::byte*>(second.get().data) + 2 * second.get().offset(i), 2, old);
+    }
+    const Tensor again = second.get();
+    return pattern(FixedProblem(std::vector<double>(6, 1.0), 0.1), {}, 0, first.get(), false,
+                   {{Axis::heads, Axis::head_dim}, {0, 0}}, &again)
+        .reads_like;
+  };
+  CHECK(reads_like(std::byte{0x5a}).starts_with(kNeverWritten));
+  CHECK(reads_like(std::byte{0xff}).starts_with("NaN with the bits of memory that nobody wrote"));
 }
 
 TEST_CASE("pattern: rows that were not sampled are neither right nor wrong") {

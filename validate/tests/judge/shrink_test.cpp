@@ -2,6 +2,7 @@
 // The search for a smallest failing case, with a rule that says which cases fail.
 #include "validate/judge/shrink.hpp"
 
+#include <cmath>
 #include <set>
 
 #include "catch_shim.hpp"
@@ -128,6 +129,26 @@ TEST_CASE("shrink: failures of another kind do not count") {
   CHECK(kind(Verdict::crashed, "killed by signal 6") != kind(Verdict::crashed, "killed by signal 11"));
   CHECK(kind(Verdict::timeout, "no answer within 60 s") == kind(Verdict::timeout, "no answer within 2 s"));
   CHECK(kind(Verdict::suspect, "proves nothing").empty());
+}
+
+TEST_CASE("shrink: a NaN stays a NaN, and a wrong number a number", "[shrink]") {
+  for (const bool nan : {true, false}) {
+    Record found = judged(usual(), true);
+    const auto worst = [](bool is_nan) { return Record::Worst{"o", {0, 0, 0, 0}, is_nan ? std::nan("") : 2.0, 1.0, 1e-3}; };
+    found.worst = worst(nan);
+    const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!wanted(i)) continue;
+        Record r = judged(cases[i], true);
+        r.worst = worst(nan == (cases[i].dims[Axis::seq_q] >= 500));
+        judged_one(i, r);
+      }
+    };
+    const Shrunk s = shrink(found, attention(), Kernel{}, trials);
+    REQUIRE(s.smallest);
+    CHECK(s.smallest->c.dims[Axis::seq_q] == 500);
+    CHECK(s.label == "deterministic");
+  }
 }
 
 TEST_CASE("shrink: a kernel that fails only sometimes, or whose runs differ, is racy") {

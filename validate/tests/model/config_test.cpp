@@ -43,7 +43,7 @@ std::string facts(const ModelConfig& c) {
 }
 
 // A field of a family's table in a valid config.json: one of its own, or one inside of rope's object.
-struct Place {
+struct FieldPlace {
   const ConfigField* field;
   std::string told;  // as messages name it
   Json config;       // without the field, or with a right value
@@ -55,13 +55,13 @@ struct Place {
     return changed;
   }
 };
-std::vector<Place> places() {
+std::vector<FieldPlace> places() {
   const Json llama3{{"rope_type", "llama3"},
                     {"factor", 8},
                     {"low_freq_factor", 1},
                     {"high_freq_factor", 4},
                     {"original_max_position_embeddings", 512}};
-  std::vector<Place> all;
+  std::vector<FieldPlace> all;
   for (const ConfigFamily& family : config_families()) {
     const auto shipped =
         std::find_if(std::begin(kShipped), std::end(kShipped), [&](const Shipped& s) { return s.family == family.name; });
@@ -253,7 +253,7 @@ TEST_CASE("model: a field of a wrong type or out of its range is told in a sente
                         Json::object(),
                         {{"x", 1}}};
   std::size_t tried = 0;
-  for (const Place& p : places()) {
+  for (const FieldPlace& p : places()) {
     if (p.field->kind == Kind::harmless) continue;
     for (const Json& value : wrong) {
       const std::vector<Json>& values = p.field->values;
@@ -280,7 +280,7 @@ TEST_CASE("model: a field of a wrong type or out of its range is told in a sente
 }
 
 TEST_CASE("model: whole numbers are no fractions, numbers no flags, and flags no numbers", "[model]") {
-  for (const Place& p : places()) {
+  for (const FieldPlace& p : places()) {
     INFO(p.told);
     if (p.field->kind == Kind::count) CHECK(has(said_of(p.set(2.5)), p.field->expected()));
     if (p.field->kind == Kind::count) CHECK(has(said_of(p.set(0)), p.field->expected()));
@@ -291,7 +291,7 @@ TEST_CASE("model: whole numbers are no fractions, numbers no flags, and flags no
 
 TEST_CASE("model: each field that counts as used changes what is computed, and no harmless one does", "[model]") {
   std::size_t used = 0, harmless = 0;
-  for (const Place& p : places()) {
+  for (const FieldPlace& p : places()) {
     INFO(p.told);
     const std::string before = facts(parsed(p.config));
     std::vector<Json> others;

@@ -300,10 +300,11 @@ TEST_CASE("record file: a failing case, its shrunk case and the faults of power 
   const RecordFile f = read(
       {R"({"record":"case","op":"softmax","kernel":"naive","dtype":"f16","verdict":"failed","reason":"err/bound 12","wrong":2,)"
        R"("worst":{"tensor":"y","index":[3,7],"got":"nan","golden":0.5,"bound":1e-3,"tile":"first of row tile 1"},)"
-       R"("pattern":"2 of 9 wrong","reads_like":"an index","repro":"softmax/naive f16 rows=9 cols=9 seed=1"})",
+       R"("pattern":"2 of 9 wrong","reads_like":"an index","would_pass":["chain=16"],)"
+       R"("repro":"softmax/naive f16 rows=9 cols=9 seed=1"})",
        R"({"record":"shrunk","of":"softmax/naive f16 rows=9 cols=9 seed=1","label":"racy","same_seed":{"run":2,"failed":1},)"
        R"("other_seeds":{"run":2,"failed":0},"smallest":{"repro":"softmax/naive f16 rows=1 cols=9 seed=1","verdict":"failed",)"
-       R"("reason":"err/bound 9"},"tried":4,"seconds":0.1})",
+       R"("reason":"err/bound 9","reads_like":"one tile"},"after":["softmax/naive f16 rows=2 cols=9 seed=1"],"tried":4,"seconds":0.1})",
        R"({"record":"power","op":"softmax","kernel":"naive","dtype":"f16","fault":"output","tried":5,"verdict":"suspect"})"});
   REQUIRE(f.cases.size() == 1);
   REQUIRE(f.cases[0].worst);
@@ -311,9 +312,11 @@ TEST_CASE("record file: a failing case, its shrunk case and the faults of power 
   CHECK(
       (w.tensor == "y" && w.index == std::vector<std::int64_t>{3, 7} && std::isnan(w.got) && w.golden == 0.5 && w.bound == 1e-3));
   CHECK((w.tile == "first of row tile 1" && f.cases[0].reads_like == "an index"));
+  CHECK(f.cases[0].would_pass == std::vector<std::string>{"chain=16"});
   REQUIRE(f.shrunk.size() == 1);
   CHECK((f.shrunk[0].of == f.cases[0].repro && f.shrunk[0].label == "racy" && f.shrunk[0].same_seed.failed == 1));
   CHECK(f.shrunk[0].smallest == "softmax/naive f16 rows=1 cols=9 seed=1");
+  CHECK((f.shrunk[0].reads_like == "one tile" && f.shrunk[0].after == 1));
   REQUIRE(f.faults.size() == 1);
   CHECK((!f.faults[0].rejected && f.faults[0].tried == 5));
 }

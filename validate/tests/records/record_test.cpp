@@ -228,6 +228,7 @@ TEST_CASE("record: what is read back gives the same line") {
   r.end_to_end = 1e-7;
   r.pattern = "p";
   r.reads_like = "l";
+  r.would_pass = {"flushes_storage", "rescales=1"};
   r.deterministic = false;
   r.digest = 0xfedcba9876543210u;
   r.rows = 9;

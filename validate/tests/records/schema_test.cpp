@@ -53,6 +53,7 @@ Record full_record() {
       "y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324, "in row tile 0"};
   r.pattern = "1 of 2 wrong";
   r.reads_like = "one tile";
+  r.would_pass = {"flushes_storage"};
   r.deterministic = false;
   r.digest = 0x0123456789abcdef;
   r.rows = 5;
