@@ -5,48 +5,7 @@
 # The global properties ASSAY_ROOT (of headers), ASSAY_PAGE, ASSAY_PROGRAM, ASSAY_DATASETS and ASSAY_GPU say where Assay is.
 set_property(GLOBAL PROPERTY ASSAY_CMAKE "${CMAKE_CURRENT_LIST_DIR}")
 
-# Sets `out` to the head comment of a file, without its licence line, as a C++ raw string.
-function(assay_head_comment file out)
-  file(READ "${file}" text LIMIT 4096)
-  string(REGEX REPLACE "^// SPDX[^\n]*\n" "" text "${text}")
-  string(REGEX MATCH "^(//[^\n]*\n)+" comment "${text}")
-  string(REGEX REPLACE "(^|\n)// ?" "\\1" comment "${comment}")
-  set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
-endfunction()
-
-# Appends a kernel to the caller's `declarations` and `kernel_entries`, for the flavours in ARGN; the first one has the traits.
-function(assay_kernel_entry op name file broken)
-  list(GET ARGN 0 first)
-  assay_head_comment("${file}" about)
-  set(d "")
-  set(launchers "")
-  foreach(flavour ${ARGN})
-    string(APPEND d "namespace ${flavour}::${op}_room::${name} {\nextern const KernelTraits<${op}> traits;\n"
-                    "void run(const ${op}::Args&, const Launch&);\n}\n")
-    string(APPEND launchers "    k.${flavour} = erased_run<${op}, ${flavour}::${op}_room::${name}::run>;\n")
-  endforeach()
-  set(declarations "${declarations}${d}" PARENT_SCOPE)
-  set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, ${first}::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
-endfunction()
-
-# Writes the caller's `includes`, `declarations` and `kernel_entries` as the table of kernels of a program.
-function(assay_write_kernels file)
-  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
-"// Generated from the file names by cmake/AssayKernels.cmake.
-#include \"validate/problem/op_adapter.hpp\"
-@includes@
-namespace assay {
-@declarations@
-std::span<const Kernel> built_in_kernels() {
-  static const std::vector<Kernel> table = [] {
-    std::vector<Kernel> all;
-@kernel_entries@    return all;
-  }();
-  return table;
-}
-}  // namespace assay
-")
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/HeadComment.cmake")
 
 # A macro, since a language is enabled for the caller's folder.
 macro(assay_add_kernel)
@@ -77,10 +36,8 @@ function(assay_add_kernel_of name)
   if(GPU)
     list(APPEND flavours on_gpu)
   endif()
-  set(includes "#include \"ops/${of_OP}.hpp\"\n")
-  foreach(list sources kernels declarations kernel_entries)  # Note: a function has its caller's variables
-    set(${list} "")
-  endforeach()
+  set(sources "")  # Note: a function has its caller's variables
+  set(kernels "")
   foreach(source ${of_SOURCES})
     get_filename_component(file "${source}" ABSOLUTE)
     get_filename_component(stem "${source}" NAME_WE)
@@ -92,23 +49,22 @@ function(assay_add_kernel_of name)
     elseif(NOT stem MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
       message(FATAL_ERROR "${usage}: ${source} names its kernel, so letters, digits and _ were expected")
     endif()
-    assay_kernel_entry(${of_OP} ${stem} "${file}" false ${flavours})
     # A file that includes the kernel's is compiled, so that one kernel can be of two languages.
+    assay_head_comment("${file}" about)
     list(APPEND kernels ${stem})
     foreach(flavour ${flavours})
       set(suffix cpp)
       if(flavour STREQUAL "on_gpu")
         set(suffix cu)
       endif()
-      file(CONFIGURE OUTPUT "${folder}/${stem}.${suffix}" CONTENT "// ${of_OP} ${stem}\n#include \"${file}\"\n" @ONLY)
+      file(CONFIGURE OUTPUT "${folder}/${stem}.${suffix}" CONTENT "#define ASSAY_ABOUT ${about}\n#include \"${file}\"\n" @ONLY)
       list(APPEND sources "${folder}/${stem}.${suffix}")
     endforeach()
   endforeach()
   if(NOT kernels)
     message(FATAL_ERROR "${usage}: a file FILE.cu was expected in SOURCES")
   endif()
-  assay_write_kernels("${folder}/table_of_kernels.cpp")
-  add_executable(${name} "${folder}/table_of_kernels.cpp" ${sources})
+  add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE assay_worker)
   target_include_directories(${name} PRIVATE "${ROOT}" "${ROOT}/simt")
   set(cxx "$<COMPILE_LANGUAGE:CXX>")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hashes sources at every build; equal hashes mean equal code, independent of the tree's path.  Whole-line comments do not count.
+# Reads sources at every build: their head comments, and hashes.  Equal hashes mean equal code, independent of the tree's path;
+# whole-line comments do not count.
 #   of each kernel   its file, every file that it includes (of the tree or beside it), the compiler and its flags
 #   of each op       what decides a verdict besides the kernel: the contract, the golden, the judge, the simulated machine
 #   of the suites    which cases there are, and with which seeds: datasets/ and validate/cases/
@@ -56,6 +57,8 @@ function(hash_of out)
   set(${out} "${hash}" PARENT_SCOPE)
 endfunction()
 
+include("${SOURCE}/cmake/HeadComment.cmake")
+set(about_entries "")
 string(REPLACE "," "/*/*.cu;" kernels "${FOLDERS},")
 file(GLOB kernels RELATIVE "${SOURCE}" ${kernels})
 set(kernel_entries "")
@@ -63,6 +66,15 @@ foreach(kernel ${kernels})
   hash_of(hash "${kernel}")
   string(REGEX REPLACE "^.*/([^/]+)/([^/]+)\\.cu$" "\\1/\\2" name "${kernel}")
   string(APPEND kernel_entries "    {\"${name}\", \"${hash}\"},\n")
+  assay_head_comment("${SOURCE}/${kernel}" about)
+  string(APPEND about_entries "    {\"${name}\", ${about}},\n")
+endforeach()
+string(REPLACE "," "/*/*/*.cu;" on_trial "${TRIALS},")
+file(GLOB on_trial ${on_trial})
+foreach(kernel ${on_trial})
+  string(REGEX REPLACE "^.*/([^/]+)/[^/]+/([^/]+)\\.cu$" "\\1/\\2" name "${kernel}")
+  assay_head_comment("${kernel}" about)
+  string(APPEND about_entries "    {\"${name}\", ${about}},\n")
 endforeach()
 
 set(shared "")
@@ -91,6 +103,8 @@ foreach(contract ${contracts})
   endif()
   hash_of(hash ${shared} ${files_${op}})
   string(APPEND judge_entries "    {\"${op}\", \"${hash}\"},\n")
+  assay_head_comment("${SOURCE}/${contract}" about)
+  string(APPEND about_entries "    {\"${op}/\", ${about}},\n")
 endforeach()
 
 file(GLOB suites RELATIVE "${SOURCE}" "${SOURCE}/datasets/edges/*.json" "${SOURCE}/datasets/models/*.json"
@@ -102,8 +116,18 @@ file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 #include <string>
 
 #include \"validate/base/version.hpp\"
+#include \"validate/problem/op.hpp\"
 
 namespace assay {
+namespace {
+std::string_view head_comment(std::string_view op, std::string_view kernel) {
+  static const std::map<std::string, std::string_view> abouts{
+@about_entries@  };
+  const auto at = abouts.find(std::string(op) + \"/\" + std::string(kernel));
+  return at == abouts.end() ? std::string_view() : at->second;
+}
+const HeadComments known(head_comment);
+}  // namespace
 std::string_view code_hash(std::string_view op, std::string_view kernel) {
   static const std::map<std::string, std::string_view> hashes{
 @kernel_entries@  };
@@ -128,12 +152,15 @@ if(ASSAY_GPU)
 endif()
 list(JOIN folders "," kernel_folders)  # of Registry.cmake
 set(contracts "")
-foreach(op ${ASSAY_OPS} ${ASSAY_OWN_OPS})
-  get_filename_component(contract "${contract_${op}}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+foreach(contract ${ASSAY_CONTRACTS})
   file(RELATIVE_PATH contract "${PROJECT_SOURCE_DIR}" "${contract}")
   list(APPEND contracts "${contract}")
 endforeach()
+set(trials "${PROJECT_BINARY_DIR}/no_trial")
+if(ASSAY_TESTS)
+  set(trials "${trial},${PROJECT_BINARY_DIR}/generated/faults")  # of Trial.cmake
+endif()
 list(JOIN contracts "," contracts)
 add_custom_target(assay_code_hashes BYPRODUCTS "${assay_code_hashes_cpp}"
   COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUT=${assay_code_hashes_cpp}" "-DFLAGS=${flags}"
-          "-DFOLDERS=${kernel_folders}" "-DCONTRACTS=${contracts}" -P "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" VERBATIM)
+          "-DFOLDERS=${kernel_folders}" "-DTRIALS=${trials}" "-DCONTRACTS=${contracts}" -P "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" VERBATIM)

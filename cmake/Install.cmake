@@ -31,4 +31,4 @@ configure_package_config_file(cmake/AssayConfig.cmake.in "${PROJECT_BINARY_DIR}/
   NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake" COMPATIBILITY ExactVersion)
 install(FILES "${PROJECT_BINARY_DIR}/generated/AssayConfig.cmake" "${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake"
-  cmake/AssayKernels.cmake cmake/compile_kernel.sh DESTINATION "${package}")
+  cmake/AssayKernels.cmake cmake/HeadComment.cmake cmake/compile_kernel.sh DESTINATION "${package}")

@@ -28,7 +28,7 @@ list(FILTER tests_apart INCLUDE
   REGEX "/(ops|reference)/tests/|/(attention_order|fence|hopper|model|tensor_copy|tensor_file|given|wgmma|paged|pattern|ptx.*|report_page|report_suites|schema|special|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_ops assay_answers assay_command assay_hooks assay_reference
+target_link_libraries(assay_tests PRIVATE assay_flags assay_ops assay_command assay_hooks assay_reference
   assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_include assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
@@ -163,7 +163,7 @@ add_test(NAME simt.random COMMAND validate run ${on_simt} --suite random --count
 set_tests_properties(simt.random PROPERTIES LABELS "simt;push")
 
 # The same for variants, correct kernels that compute in another way.
-list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE variants)
+set(variants ${ASSAY_VARIANTS})
 list(REMOVE_DUPLICATES variants)
 list(JOIN variants "," variants)
 foreach(suite smoke random)
@@ -187,7 +187,7 @@ set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
 add_library(assay_hostile_simt OBJECT ${hostile})
 set_target_properties(assay_hostile_simt PROPERTIES UNITY_BUILD ON)  # each kernel has its own namespace
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
-assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_hostile_simt)
+assay_executable(validate-hostile assay_kernels_simt assay_hostile_simt)
 if(ASSAY_GPU)
   target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
 endif()

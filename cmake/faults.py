@@ -172,7 +172,11 @@ def edited_kernel(fault):
     if wrong:
         return None, wrong
 
-    text = fault.head()
+    # Note: a kernel is named after its file, which #line says is that of the right one.
+    text = fault.head() + [
+        "#undef ASSAY_PLACE",
+        f'#define ASSAY_PLACE "{fault.path.parent.name}/{fault.kind}/{fault.name}.cu"',
+    ]
     follows = False
     renamed = f"ROOM({fault.path.parent.name}, {fault.name})"
     i = first
@@ -194,6 +198,7 @@ def edited_kernel(fault):
             follows = True
         text.append(room.sub(renamed, lines[i]))
         i += 1
+    text += ["#undef ASSAY_PLACE", "#define ASSAY_PLACE __FILE__"]
     return "\n".join(text) + "\n", []
 
 
@@ -298,7 +303,7 @@ def self_test():
         assert check(op.parent) == ([], 1), check(op.parent)
         assert write(build, op.parent) == []
         made = build / "op/broken/wrong.cu"
-        lines = [line for line in made.read_text().splitlines() if not line.startswith(("#line", "// Written"))]
+        lines = [line for line in made.read_text().splitlines() if not line.startswith(("#line", "#undef", "#define ASSAY_PLACE", "// Written"))]
         assert lines == [
             "// SPDX-License-Identifier: Apache-2.0",
             "// FAULT: f.",

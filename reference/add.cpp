@@ -2,6 +2,7 @@
 // Golden addition in f64: exact for f16 and bf16 unless the exponents differ by more than 29; for f32 rounded once, to f64.
 #include "ops/add.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -19,5 +20,7 @@ void golden(const add::Args& a, add::Golden& g, const Rows& rows) {
 
 // Each thread has a row of a and one of b.
 double scratch(const add::Args& a, const Rows& rows) { return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1])); }
+
+static const LinkedGolden<add> linked_add(golden, scratch);
 
 }  // namespace assay::reference

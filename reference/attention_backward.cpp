@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -262,5 +263,7 @@ double scratch(const attention_backward::Args& a, const Rows& rows) {
   return bytes_of((rows.all() ? places : static_cast<double>(rows.count())) +
                   static_cast<double>(omp_get_max_threads()) * of_thread);
 }
+
+static const LinkedGolden<attention_backward> linked_attention_backward(golden, scratch);
 
 }  // namespace assay::reference

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -320,5 +321,7 @@ double scratch(const attention_forward::Args& a, const Rows& rows) {
   }
   return bytes_of(most);
 }
+
+static const LinkedGolden<attention_forward> linked_attention_forward(golden, scratch);
 
 }  // namespace assay::reference

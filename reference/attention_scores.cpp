@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -155,5 +156,7 @@ double scratch(const attention_scores::Args& a, const Rows& rows) {
   const auto threads = static_cast<double>(threads_on(static_cast<std::int64_t>(blocks) + 1));
   return bytes_of(static_cast<double>(rows.count()) + threads * (queries * (keys + 3 * dim + kKeys) + kKeys * dim));
 }
+
+static const LinkedGolden<attention_scores> linked_attention_scores(golden, scratch);
 
 }  // namespace assay::reference

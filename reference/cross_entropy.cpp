@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -36,5 +37,7 @@ void golden(const cross_entropy::Args& a, cross_entropy::Golden& g, const Rows&)
 double scratch(const cross_entropy::Args& a, const Rows&) {
   return bytes_of(static_cast<double>(threads_on(a.x.shape[0])) * 3 * static_cast<double>(a.x.shape[1]));
 }
+
+static const LinkedGolden<cross_entropy> linked_cross_entropy(golden, scratch);
 
 }  // namespace assay::reference

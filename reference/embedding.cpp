@@ -2,6 +2,7 @@
 // Golden embedding: rows of the table, copied.
 #include "ops/embedding.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -19,5 +20,7 @@ void golden(const embedding::Args& a, embedding::Golden& g, const Rows& rows) {
 
 // Each thread has a row of the table.
 double scratch(const embedding::Args& a, const Rows& rows) { return scratch_of_rows(rows, static_cast<double>(a.y.shape[1])); }
+
+static const LinkedGolden<embedding> linked_embedding(golden, scratch);
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 // Golden feed-forward block: both products in f64 by Eigen, GELU between them, and the sums by which errors of h reach y.
 #include "ops/ffn_gelu.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -87,5 +88,7 @@ double scratch(const ffn_gelu::Args& a, const Rows& rows) {
   const auto threads = static_cast<double>(threads_on((a.x.shape[1] + kOut - 1) / kOut));
   return bytes_of(block * (hidden + 7 * ffn) + threads * ffn * (4 * out + block));
 }
+
+static const LinkedGolden<ffn_gelu> linked_ffn_gelu(golden, scratch);
 
 }  // namespace assay::reference

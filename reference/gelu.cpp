@@ -2,6 +2,7 @@
 // Golden GELU: the formula in f64, element by element.
 #include "ops/gelu.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -20,5 +21,7 @@ void golden(const gelu::Args& a, gelu::Golden& g, const Rows& rows) {
 
 // Each thread has a row of x.
 double scratch(const gelu::Args& a, const Rows& rows) { return scratch_of_rows(rows, static_cast<double>(a.x.shape[1])); }
+
+static const LinkedGolden<gelu> linked_gelu(golden, scratch);
 
 }  // namespace assay::reference

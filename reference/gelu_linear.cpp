@@ -2,6 +2,7 @@
 // Golden linear + GELU: the product in f64 by Eigen, its magnitudes, and GELU of each element.
 #include "ops/gelu_linear.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -25,5 +26,7 @@ void golden(const gelu_linear::Args& a, gelu_linear::Golden& g, const Rows& rows
 
 // Each thread has a block of rows and one product.
 double scratch(const gelu_linear::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1); }
+
+static const LinkedGolden<gelu_linear> linked_gelu_linear(golden, scratch);
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 // Golden SwiGLU: both products in f64 by Eigen, their magnitudes, and silu(gate) * up of each element.
 #include "ops/gemm_swiglu.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -28,5 +29,7 @@ void golden(const gemm_swiglu::Args& a, gemm_swiglu::Golden& g, const Rows& rows
 
 // Each thread has a block of rows and two products.
 double scratch(const gemm_swiglu::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 2); }
+
+static const LinkedGolden<gemm_swiglu> linked_gemm_swiglu(golden, scratch);
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 // Golden kv_append: copies the pools, then writes the new rows into their pages.
 #include "ops/kv_append.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -32,5 +33,7 @@ void golden(const kv_append::Args& a, kv_append::Golden& g, const Rows& rows) {
 double scratch(const kv_append::Args& a, const Rows& rows) {
   return scratch_of_rows(rows, static_cast<double>(a.k.shape[2] * a.k.shape[3]));
 }
+
+static const LinkedGolden<kv_append> linked_kv_append(golden, scratch);
 
 }  // namespace assay::reference

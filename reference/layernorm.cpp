@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -32,5 +33,7 @@ void golden(const layernorm::Args& a, layernorm::Golden& g, const Rows& rows) {
 double scratch(const layernorm::Args& a, const Rows& rows) {
   return bytes_of(2 * static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 2 * static_cast<double>(a.x.shape[1]));
 }
+
+static const LinkedGolden<layernorm> linked_layernorm(golden, scratch);
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 // Golden LayerNorm + linear: rows normalised in f64, their product with the weight by Eigen, and its magnitudes.
 #include "ops/layernorm_linear.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -55,5 +56,7 @@ double scratch(const layernorm_linear::Args& a, const Rows& rows) {
   const double hidden = static_cast<double>(a.x.shape[1]), block = product_rows(rows), out = product_out(a.y.shape[1]);
   return bytes_of(3 * hidden + threads_on_products(rows, a.y.shape[1]) * (hidden * (4 * block + 2 * out) + 4 * block * out));
 }
+
+static const LinkedGolden<layernorm_linear> linked_layernorm_linear(golden, scratch);
 
 }  // namespace assay::reference

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -33,5 +34,7 @@ void golden(const layernorm_residual::Args& a, layernorm_residual::Golden& g, co
 double scratch(const layernorm_residual::Args& a, const Rows& rows) {
   return bytes_of(2 * static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
+
+static const LinkedGolden<layernorm_residual> linked_layernorm_residual(golden, scratch);
 
 }  // namespace assay::reference

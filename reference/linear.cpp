@@ -2,6 +2,7 @@
 // Golden linear: the product in f64 by Eigen, and the magnitudes of its terms.
 #include "ops/linear.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -24,5 +25,7 @@ void golden(const linear::Args& a, linear::Golden& g, const Rows& rows) {
 
 // Each thread has a block of rows and one product.
 double scratch(const linear::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1); }
+
+static const LinkedGolden<linear> linked_linear(golden, scratch);
 
 }  // namespace assay::reference

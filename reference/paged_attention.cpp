@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -122,5 +123,7 @@ double scratch(const paged_attention::Args& a, const Rows& rows) {
     longest = std::max(longest, a.lengths.data ? static_cast<double>(a.table().length(batch)) : most);
   return bytes_of(static_cast<double>(threads_on(std::min(blocks, rows.count()))) * longest * (2 * static_cast<double>(dim) + 6));
 }
+
+static const LinkedGolden<paged_attention> linked_paged_attention(golden, scratch);
 
 }  // namespace assay::reference

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -35,5 +36,7 @@ void golden(const residual_layernorm::Args& a, residual_layernorm::Golden& g, co
 double scratch(const residual_layernorm::Args& a, const Rows& rows) {
   return bytes_of(2 * static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
+
+static const LinkedGolden<residual_layernorm> linked_residual_layernorm(golden, scratch);
 
 }  // namespace assay::reference

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -30,5 +31,7 @@ void golden(const residual_rmsnorm::Args& a, residual_rmsnorm::Golden& g, const 
 double scratch(const residual_rmsnorm::Args& a, const Rows& rows) {
   return bytes_of(static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
+
+static const LinkedGolden<residual_rmsnorm> linked_residual_rmsnorm(golden, scratch);
 
 }  // namespace assay::reference

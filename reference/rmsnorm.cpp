@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -28,5 +29,7 @@ void golden(const rmsnorm::Args& a, rmsnorm::Golden& g, const Rows& rows) {
 double scratch(const rmsnorm::Args& a, const Rows& rows) {
   return bytes_of(static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, static_cast<double>(a.x.shape[1]));
 }
+
+static const LinkedGolden<rmsnorm> linked_rmsnorm(golden, scratch);
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 // Golden RMSNorm + linear: rows normalised and scaled in f64, their product with the weight by Eigen, and its magnitudes.
 #include "ops/rmsnorm_gemm.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -39,5 +40,7 @@ void golden(const rmsnorm_gemm::Args& a, rmsnorm_gemm::Golden& g, const Rows& ro
 
 // Each thread has a block of rows and one product.
 double scratch(const rmsnorm_gemm::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1); }
+
+static const LinkedGolden<rmsnorm_gemm> linked_rmsnorm_gemm(golden, scratch);
 
 }  // namespace assay::reference

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -58,5 +59,7 @@ void golden(const rope::Args& a, rope::Golden& g, const Rows& rows) {
 
 // Each thread has a row of q or k.
 double scratch(const rope::Args& a, const Rows& rows) { return scratch_of_rows(rows, static_cast<double>(a.q.shape[3])); }
+
+static const LinkedGolden<rope> linked_rope(golden, scratch);
 
 }  // namespace assay::reference

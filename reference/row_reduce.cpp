@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -98,5 +99,7 @@ double scratch(const row_reduce::Args& a, const Rows&) {
   const auto piece = static_cast<double>(std::min(kPiece, a.x.shape[1]));
   return bytes_of(static_cast<double>(omp_get_max_threads()) * 2 * piece);
 }
+
+static const LinkedGolden<row_reduce> linked_row_reduce(golden, scratch);
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 // Golden gated product: silu(gate) * up in f64, element by element.
 #include "ops/silu_mul.hpp"
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -20,5 +21,7 @@ void golden(const silu_mul::Args& a, silu_mul::Golden& g, const Rows& rows) {
 
 // Each thread has a row of gate and one of up.
 double scratch(const silu_mul::Args& a, const Rows& rows) { return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1])); }
+
+static const LinkedGolden<silu_mul> linked_silu_mul(golden, scratch);
 
 }  // namespace assay::reference

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 
@@ -31,5 +32,7 @@ void golden(const softmax::Args& a, softmax::Golden& g, const Rows& rows) {
 
 // Each thread has x, d and e of a row.
 double scratch(const softmax::Args& a, const Rows& rows) { return scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1])); }
+
+static const LinkedGolden<softmax> linked_softmax(golden, scratch);
 
 }  // namespace assay::reference

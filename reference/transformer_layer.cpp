@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ops/core/dense.hpp"
+#include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/steps.hpp"
 
@@ -183,5 +184,7 @@ double scratch(const transformer_layer::Args& a, const Rows&) {
     if (w->rank > 0 && !w->contiguous()) strided += static_cast<double>(w->size());
   return bytes_of(2 * static_cast<double>(n * c) + strided) + *std::max_element(std::begin(steps), std::end(steps));
 }
+
+static const LinkedGolden<transformer_layer> linked_transformer_layer(golden, scratch);
 
 }  // namespace assay::reference

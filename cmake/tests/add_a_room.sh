@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests in a copy of the tree that a kernel is one new file (the README's) and an op three, with no existing file changed, that the
-# verdicts on that kernel in README and tutorial are right, and that mismatched files fail to configure or link.  Objects of
+# verdicts on that kernel in README and tutorial are right, and that mismatched files fail to configure or compile.  Objects of
 # unchanged sources come from BUILD (reuse.sh).
 #   add_a_room.sh SOURCE BUILD CMAKE CMAKE_ARGUMENT...
 set -u
@@ -113,15 +113,15 @@ rm "$copy/reference/difference.cpp"
 must_not_make "reference/difference.cpp is missing" "an op without a golden was built"
 say "without a golden: refused"
 
-# A golden with a wrong signature does not link.
+# A golden with a wrong signature does not compile.
 sed 's/const Rows&)/const Rows\&, int)/' "$here/room/difference.cpp" >"$copy/reference/difference.cpp"
-must_not_make "assay::reference::golden(assay::difference::Args const&, assay::difference::Golden&, assay::Rows const&)" "a golden with a wrong signature was linked"
+must_not_make "LinkedGolden<assay::difference>::LinkedGolden(" "a golden with a wrong signature was compiled"
 cp "$here/room/difference.cpp" "$copy/reference/"
 say "a golden with another signature: refused"
 
-# A kernel whose room is not its file's name does not link.
+# A kernel whose room is not its file's name does not compile.
 sed 's/ROOM(difference, naive)/ROOM(difference, plain)/' "$here/room/naive.cu" >"$copy/cuda/difference/naive.cu"
-must_not_make "difference_room::naive::traits" "a kernel whose room is not its file's name was linked"
+must_not_make "a file cuda/OP/STEM.cu opens namespace assay::ROOM(OP, STEM)" "a kernel whose room is not its file's name was compiled"
 say "a kernel in another room: refused"
 
 # Once repaired, the same files build.

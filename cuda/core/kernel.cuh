@@ -2,7 +2,7 @@
 // Included by every kernel file.  A file cuda/OP/STEM.cu opens `namespace assay::ROOM(OP, STEM) {` and defines in it
 //   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>; or KERNEL(OP) = a shared one;
 //   void run(const OP::Args& a, const Launch& l) {...}    its launcher
-// The generated table refers to both by op and stem, so a file whose room differs from its name does not link.
+// The kernel then enters itself among those that the program is linked with (ops/core/linked.hpp).
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,23 @@
 
 #include "cuda/core/device.cuh"
 #include "ops/core/kernel.hpp"
+#include "ops/core/linked.hpp"
+
+#ifndef ASSAY_ABOUT  // the file's head comment, where a build knows it
+#define ASSAY_ABOUT ""
+#endif
+
+#ifndef ASSAY_PLACE  // of the file, by which the kernel is named; another where a file is made of others (cmake/faults.py)
+#define ASSAY_PLACE __FILE__
+#endif
 
 #define ROOM(op, stem) ASSAY_FLAVOUR::op##_room::stem
-#define KERNEL(op)                      \
-  extern const KernelTraits<op> traits; \
+#define KERNEL(op)                                                                                            \
+  extern const KernelTraits<op> traits;                                                                       \
+  void run(const op::Args&, const Launch&);                                                                   \
+  static_assert(is_in_room([] { return __PRETTY_FUNCTION__; }(), #op, stem(ASSAY_PLACE)),                     \
+                "a file cuda/OP/STEM.cu opens namespace assay::ROOM(OP, STEM), and its KERNEL names that OP"); \
+  static const LinkKernel<op, traits, run> linked(#op, Flavour::ASSAY_FLAVOUR, ASSAY_PLACE, ASSAY_ABOUT);     \
   const KernelTraits<op> traits
 
 namespace assay::ASSAY_FLAVOUR {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the device layer as a plugin (include/assay.h): a shared object that holds them serves every program that speaks
-// the C interface, such as python/assay/torch.py.  Included by the generated source of libassay_kernels.so and by tests.
+// the C interface, such as python/assay/torch.py.
 #pragma once
 
 #include <algorithm>
 #include <deque>
 #include <exception>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "include/assay.h"
-#include "ops/core/kernel.hpp"
+#include "ops/core/linked.hpp"
 #include "validate/cases/op_shape.hpp"
 #include "validate/problem/numerics_text.hpp"
 
@@ -113,9 +114,12 @@ inline std::string& last_error() {
   return why;
 }
 
-// The functions of an AssayKernel.  No exception leaves them, since C has none.
-template <class Op, const KernelTraits<Op>& traits, void (*Run)(const typename Op::Args&, const Launch&)>
+// The functions of an AssayKernel whose `user` is a LinkedKernel<Op>.  No exception leaves them, since C has none.
+template <class Op>
 struct Exported {
+  static const LinkedKernel<Op>& kernel(const AssayCall* call) {
+    return *static_cast<const LinkedKernel<Op>*>(call->kernel->user);
+  }
   static typename Op::Args args(const AssayCall* call) {
     typename Op::Args a;
     Op::bind(a, Bind{call});
@@ -123,6 +127,7 @@ struct Exported {
   }
   static std::string refusal(const AssayCall* call) {
     const typename Op::Args a = args(call);
+    const KernelTraits<Op>& traits = kernel(call).traits;
     const int arch = device_arch();
     if (arch == 0) return "there is no GPU";
     if (traits.min_arch > arch || (traits.only_arch != 0 && traits.only_arch != arch))
@@ -131,8 +136,7 @@ struct Exported {
     for (const DType t : kActivationDTypes) takes |= traits.dtypes.has(t) && name(t) == call->dtype;
     if (!takes) return "does not take " + std::string(call->dtype);
     if (const Legality legal = legal_but_for_integers<Op>(a); !legal) return legal.why;
-    if (!traits.supports) return {};
-    const Legality takes_these = traits.supports(a);
+    const Legality takes_these = kernel(call).supports(&a);
     return takes_these ? std::string() : takes_these.why;
   }
   static const char* supports(const AssayCall* call) {
@@ -145,11 +149,13 @@ struct Exported {
     return why.empty() ? nullptr : why.c_str();
   }
   static std::size_t workspace_bytes(const AssayCall* call) {
-    return traits.workspace_bytes ? traits.workspace_bytes(args(call)) : 0;
+    const typename Op::Args a = args(call);
+    return kernel(call).workspace_bytes(&a);
   }
   static int run(const AssayCall* call) {
     try {
-      Run(args(call), {.stream = call->stream, .workspace = call->workspace});
+      const typename Op::Args a = args(call);
+      kernel(call).run(&a, {.stream = call->stream, .workspace = call->workspace});
       return 0;
     } catch (const std::exception& e) {
       last_error() = e.what();
@@ -161,9 +167,9 @@ struct Exported {
 // The kernels of a shared object, in the order in which they are added.
 class Kernels {
  public:
-  template <class Op, const KernelTraits<Op>& traits, void (*Run)(const typename Op::Args&, const Launch&)>
-  void add(const char* op, const char* kernel, const char* about) {
-    using Of = Exported<Op, traits, Run>;
+  template <class Op>
+  void add(const LinkedKernel<Op>& kernel, std::string_view about) {
+    const KernelTraits<Op>& traits = kernel.traits;
     std::string dtypes, tiles;
     const auto add_word = [](std::string& to, const std::string& word) { to += (to.empty() ? "" : " ") + word; };
     for (const DType t : kActivationDTypes)
@@ -174,8 +180,10 @@ class Kernels {
     const unsigned flags = (traits.deterministic ? 0 : ASSAY_NONDETERMINISTIC) |
                            (traits.finite_inputs ? ASSAY_FINITE_INPUTS : 0) |
                            (traits.position_matters ? ASSAY_POSITION_MATTERS : 0);
-    kernels_.push_back({sizeof(AssayKernel), op, kernel, kept(dtypes), kept(text_of(traits.numerics)), kept(tiles), about, flags,
-                        nullptr, Of::supports, Of::workspace_bytes, Of::run});
+    using Of = Exported<Op>;
+    kernels_.push_back({sizeof(AssayKernel), kept(kernel.op), kept(stem(kernel.file)), kept(dtypes), kept(text_of(traits.numerics)),
+                        kept(tiles), kept(about), flags, const_cast<LinkedKernel<Op>*>(&kernel), Of::supports, Of::workspace_bytes,
+                        Of::run});
   }
   // The first `count` kernels, or all.
   const AssayPlugin* plugin(std::size_t count = std::numeric_limits<std::size_t>::max()) {
@@ -188,12 +196,36 @@ class Kernels {
   std::size_t size() const { return kernels_.size(); }
 
  private:
-  const char* kept(std::string text) { return texts_.emplace_back(std::move(text)).c_str(); }
+  const char* kept(std::string_view text) { return texts_.emplace_back(text).c_str(); }
   // Note: no element of a deque moves when another is added behind it.
   std::deque<std::string> texts_;
   std::deque<AssayKernel> kernels_;
   std::deque<std::vector<const AssayKernel*>> lists_;
   std::deque<AssayPlugin> plugins_;
+};
+
+// The kernels of an op that a shared object exports, the preferred one first, with their head comments.
+struct Preferred {
+  std::string_view kernel, about;
+};
+template <class Op>
+void add_preferred(Kernels& to, std::span<const Preferred> order) {
+  for (const Preferred& next : order)
+    for (const LinkedKernel<Op>* k = LinkedKernel<Op>::first; k; k = k->next)
+      if (stem(k->file) == next.kernel) to.add(*k, next.about);
+}
+
+template <class Op>
+concept Composite = requires(const typename Op::Args a) { Op::stages(a); };
+
+// An op of which a shared object exports kernels; enters itself before main() (cmake/exported_op.cpp.in).
+struct LinkedOp {
+  std::string_view op;
+  bool composite;  // whose outputs have numerics each, for which the C interface has no words
+  void (*add)(Kernels&);
+  const LinkedOp* next;
+  static inline const LinkedOp* first = nullptr;
+  LinkedOp(std::string_view o, bool c, void (*a)(Kernels&)) : op(o), composite(c), add(a), next(first) { first = this; }
 };
 
 }  // namespace assay::exported

@@ -30,7 +30,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_add() {
+static Hooks hooks() {
   using namespace elementwise_fills;
   using namespace row_relations;
   return {
@@ -46,5 +46,7 @@ Hooks hooks_of_add() {
                     kColsPermuted,
                     {.name = "doubled", .shows = "clamping, a wrongly scaled term", .scaled = {{"a", 2}, {"b", 2}, {"y", 2}}}}};
 }
+
+static const LinkedHooks<add> linked(hooks);
 
 }  // namespace assay

@@ -207,7 +207,7 @@ bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c
 
 }  // namespace
 
-Hooks hooks_of_attention_backward() {
+static Hooks hooks() {
   using namespace attention_relations;
   return {
       .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}},
@@ -266,5 +266,7 @@ Hooks hooks_of_attention_backward() {
                      .scaled = {{"v", 0, 1}, {"o", 0, 1}, {"dq", 0}, {"dk", 0}}}},
       .intermediates_alike = true};
 }
+
+static const LinkedHooks<attention_backward> linked(hooks);
 
 }  // namespace assay

@@ -181,7 +181,7 @@ void unpack(Case& c) { c.attributes.erase("packed"); }
 
 }  // namespace
 
-Hooks hooks_of_attention_forward() {
+static Hooks hooks() {
   return {
       .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills =
@@ -260,5 +260,7 @@ Hooks hooks_of_attention_forward() {
       .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
                  {.axis = Axis::head_dim, .applies = without_rope, .keep_attributes = attention_relations::keep_scale}}};
 }
+
+static const LinkedHooks<attention_forward> linked(hooks);
 
 }  // namespace assay

@@ -159,7 +159,7 @@ bool exact_digits(const Dims& d, DType t) { return room_for_digits(d, t) && atte
 
 }  // namespace
 
-Hooks hooks_of_attention_scores() {
+static Hooks hooks() {
   return {
       .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills = {{.name = "probe_uniform",
@@ -195,5 +195,7 @@ Hooks hooks_of_attention_scores() {
       .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
                  {.axis = Axis::head_dim, .keep_attributes = attention_relations::keep_scale}}};
 }
+
+static const LinkedHooks<attention_scores> linked(hooks);
 
 }  // namespace assay

@@ -57,7 +57,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_cross_entropy() {
+static Hooks hooks() {
   return {
       .fills =
           {{.name = "probe_far",
@@ -91,5 +91,7 @@ Hooks hooks_of_cross_entropy() {
                      .bits = false,
                      .scaled = {{.tensor = "x", .added = 64}}}}};
 }
+
+static const LinkedHooks<cross_entropy> linked(hooks);
 
 }  // namespace assay

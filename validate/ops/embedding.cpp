@@ -34,7 +34,7 @@ void oracle(const void* args, const Numerics&, Roundings roundings, std::span<do
 
 }  // namespace
 
-Hooks hooks_of_embedding() {
+static Hooks hooks() {
   using namespace elementwise_fills;
   return {
       .fills = {{.name = "probe_ids", .shows = "a wrong row or column; exact", .value = probe_ids, .exact = always},
@@ -60,5 +60,7 @@ Hooks hooks_of_embedding() {
                     relations::permuted("table_permuted", Axis::vocab, "a result that depends on the id itself, not on its row"),
                     {.name = "table_doubled", .shows = "clamping of copied values", .scaled = {{"table", 2}, {"y", 2}}}}};
 }
+
+static const LinkedHooks<embedding> linked(hooks);
 
 }  // namespace assay

@@ -106,7 +106,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_ffn_gelu() {
+static Hooks hooks() {
   using namespace gemm_relations;
   return {
       .overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
@@ -137,5 +137,7 @@ Hooks hooks_of_ffn_gelu() {
       .repeated_roundings = true,
       .intermediates_alike = true};
 }
+
+static const LinkedHooks<ffn_gelu> linked(hooks);
 
 }  // namespace assay

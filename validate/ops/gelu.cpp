@@ -20,7 +20,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_gelu() {
+static Hooks hooks() {
   using namespace elementwise_fills;
   using namespace row_relations;
   return {
@@ -29,5 +29,7 @@ Hooks hooks_of_gelu() {
       .oracle = oracle,
       .relations = {kRowsPermuted, kFirstRows, kColsPermuted}};
 }
+
+static const LinkedHooks<gelu> linked(hooks);
 
 }  // namespace assay

@@ -26,7 +26,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_gelu_linear() {
+static Hooks hooks() {
   using namespace gemm_fills;
   using namespace gemm_relations;
   return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
@@ -36,5 +36,7 @@ Hooks hooks_of_gelu_linear() {
           .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }
+
+static const LinkedHooks<gelu_linear> linked(hooks);
 
 }  // namespace assay

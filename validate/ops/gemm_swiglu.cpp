@@ -36,7 +36,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_gemm_swiglu() {
+static Hooks hooks() {
   using namespace gemm_fills;
   using namespace gemm_relations;
   return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
@@ -64,5 +64,7 @@ Hooks hooks_of_gemm_swiglu() {
                          .applies = moderate}},
           .summed = {{Axis::hidden}}};
 }
+
+static const LinkedHooks<gemm_swiglu> linked(hooks);
 
 }  // namespace assay

@@ -46,7 +46,7 @@ void oracle(const void* args, const Numerics&, Roundings roundings, std::span<do
 
 }  // namespace
 
-Hooks hooks_of_kv_append() {
+static Hooks hooks() {
   return {
       .fills = {{.name = "probe_rows",
                  .shows = "a wrong row, head or channel, K and V swapped; exact",
@@ -85,5 +85,7 @@ Hooks hooks_of_kv_append() {
            .shows = "clamping of copied values",
            .scaled = {{"k", 2}, {"v", 2}, {"k_pool", 2}, {"v_pool", 2}}}}};
 }
+
+static const LinkedHooks<kv_append> linked(hooks);
 
 }  // namespace assay

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-Hooks hooks_of_layernorm() {
+static Hooks hooks() {
   using namespace norm_fills;
   using namespace row_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
@@ -31,5 +31,7 @@ Hooks hooks_of_layernorm() {
           .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's gamma or beta"),
                         x_doubled({{"x", 2}}), kAffineDoubled}};
 }
+
+static const LinkedHooks<layernorm> linked(hooks);
 
 }  // namespace assay

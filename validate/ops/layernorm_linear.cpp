@@ -90,7 +90,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_layernorm_linear() {
+static Hooks hooks() {
   using namespace gemm_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {{.name = "probe_signs",
@@ -121,5 +121,7 @@ Hooks hooks_of_layernorm_linear() {
                         relations::x_doubled({{"x", 2}}, far_from_underflow)},
           .repeated_roundings = true};
 }
+
+static const LinkedHooks<layernorm_linear> linked(hooks);
 
 }  // namespace assay

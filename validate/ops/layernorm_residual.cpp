@@ -38,7 +38,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_layernorm_residual() {
+static Hooks hooks() {
   using namespace norm_fills;
   using namespace row_relations;
   return {
@@ -63,5 +63,7 @@ Hooks hooks_of_layernorm_residual() {
       .repeated_roundings = true,
       .summed = {{Axis::cols}}};
 }
+
+static const LinkedHooks<layernorm_residual> linked(hooks);
 
 }  // namespace assay

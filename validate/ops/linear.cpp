@@ -36,7 +36,7 @@ double last_addend(const void* args, std::int64_t i) {
 
 }  // namespace
 
-Hooks hooks_of_linear() {
+static Hooks hooks() {
   using namespace gemm_fills;
   using namespace gemm_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
@@ -56,5 +56,7 @@ Hooks hooks_of_linear() {
           .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }
+
+static const LinkedHooks<linear> linked(hooks);
 
 }  // namespace assay

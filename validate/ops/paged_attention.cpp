@@ -139,7 +139,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_paged_attention() {
+static Hooks hooks() {
   using namespace attention_relations;
   using namespace paged_relations;
   return {
@@ -214,5 +214,7 @@ Hooks hooks_of_paged_attention() {
                      .change = half_scale,
                      .applies = relations::normal_values}}};
 }
+
+static const LinkedHooks<paged_attention> linked(hooks);
 
 }  // namespace assay

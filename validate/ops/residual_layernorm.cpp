@@ -9,7 +9,7 @@
 
 namespace assay {
 
-Hooks hooks_of_residual_layernorm() {
+static Hooks hooks() {
   using namespace norm_fills;
   using namespace row_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
@@ -36,5 +36,7 @@ Hooks hooks_of_residual_layernorm() {
                         summands_permuted("a skipped column, or one with another's residual, gamma or beta"),
                         x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}), kAffineDoubled}};
 }
+
+static const LinkedHooks<residual_layernorm> linked(hooks);
 
 }  // namespace assay

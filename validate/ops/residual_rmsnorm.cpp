@@ -9,7 +9,7 @@
 
 namespace assay {
 
-Hooks hooks_of_residual_rmsnorm() {
+static Hooks hooks() {
   using namespace norm_fills;
   using namespace row_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
@@ -34,5 +34,7 @@ Hooks hooks_of_residual_rmsnorm() {
           .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's residual or gamma"),
                         x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}), kGammaDoubled}};
 }
+
+static const LinkedHooks<residual_rmsnorm> linked(hooks);
 
 }  // namespace assay

@@ -136,7 +136,7 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
 
 }  // namespace
 
-Hooks hooks_of_rmsnorm_gemm() {
+static Hooks hooks() {
   using draws::always;
   using namespace gemm_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
@@ -174,5 +174,7 @@ Hooks hooks_of_rmsnorm_gemm() {
           .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }
+
+static const LinkedHooks<rmsnorm_gemm> linked(hooks);
 
 }  // namespace assay

@@ -112,7 +112,7 @@ std::int64_t partner(const Case& c, std::int64_t i) {
 
 }  // namespace
 
-Hooks hooks_of_rope() {
+static Hooks hooks() {
   return {
       .fills = {{.name = "halved", .shows = "errors hidden by the ulp of values above 4", .value = halved},
                 {.name = "probe_start",
@@ -158,5 +158,7 @@ Hooks hooks_of_rope() {
                      .inverse = {{"q", "q_out"}, {"k", "k_out"}},
                      .partner = partner}}};
 }
+
+static const LinkedHooks<rope> linked(hooks);
 
 }  // namespace assay

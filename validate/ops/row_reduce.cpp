@@ -65,7 +65,7 @@ bool is(const Case& c, Reduction what) { return attribute(c, "what") == static_c
 
 }  // namespace
 
-Hooks hooks_of_row_reduce() {
+static Hooks hooks() {
   using namespace row_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {{.name = "probe_hot",
@@ -104,5 +104,7 @@ Hooks hooks_of_row_reduce() {
                .scaled = {{.tensor = "x", .added = 64}, {.tensor = "y", .added = 64}},
                .applies = [](const Case& c) { return is(c, Reduction::logsumexp); }}}};
 }
+
+static const LinkedHooks<row_reduce> linked(hooks);
 
 }  // namespace assay

@@ -38,7 +38,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 }  // namespace
 
-Hooks hooks_of_silu_mul() {
+static Hooks hooks() {
   using namespace elementwise_fills;
   using namespace row_relations;
   return {.fills = {{.name = "probe_gates",
@@ -57,5 +57,7 @@ Hooks hooks_of_silu_mul() {
                          .scaled = {{"up", 2}, {"y", 2}},
                          .applies = normal_values}}};
 }
+
+static const LinkedHooks<silu_mul> linked(hooks);
 
 }  // namespace assay

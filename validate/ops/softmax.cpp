@@ -73,7 +73,7 @@ bool power_of_two_cols(const Dims& d, DType) { return std::has_single_bit(static
 
 }  // namespace
 
-Hooks hooks_of_softmax() {
+static Hooks hooks() {
   return {.fills = {{.name = "probe_hot",
                      .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
                      .coherent = true,
@@ -110,5 +110,7 @@ Hooks hooks_of_softmax() {
           .repeated_roundings = true,
           .summed = {{Axis::cols}}};
 }
+
+static const LinkedHooks<softmax> linked(hooks);
 
 }  // namespace assay

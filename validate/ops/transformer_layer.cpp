@@ -67,7 +67,7 @@ bool finite(const Case& c) {
 
 }  // namespace
 
-Hooks hooks_of_transformer_layer() {
+static Hooks hooks() {
   return {
       .overflows = {{"extremes", {bf16, f32}}},
       .fills = {{.name = "probe_steps", .shows = "a wrong index, bias or residual; exact", .value = probe_steps, .exact = always},
@@ -82,5 +82,7 @@ Hooks hooks_of_transformer_layer() {
                     relations::first_part("first_tokens", Axis::seq_q,
                                           "a token that sees later ones: the block is causal as a whole", finite)}};
 }
+
+static const LinkedHooks<transformer_layer> linked(hooks);
 
 }  // namespace assay

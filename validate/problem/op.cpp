@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/problem/op.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
 namespace assay {
 
 namespace {
@@ -10,7 +14,50 @@ std::vector<Kernel>& loaded_kernels() {
   return all;
 }
 
+std::string_view head_comment(std::string_view op, std::string_view kernel) {
+  return HeadComments::of ? HeadComments::of(op, kernel) : std::string_view();
+}
+
+std::vector<Op> linked_ops() {
+  std::vector<Op> all;
+  for (const LinkedOp* op = LinkedOp::first; op; op = op->next) all.push_back(op->make());
+  std::sort(all.begin(), all.end(), [](const Op& a, const Op& b) { return a.name < b.name; });
+  for (Op& op : all) op.about = head_comment(op.name, "");
+  return all;
+}
+
+// A kernel of two flavours is one kernel.
+std::vector<Kernel> linked_kernels() {
+  std::vector<Kernel> all, merged;
+  for (const LinkedOp* op = LinkedOp::first; op; op = op->next) op->add_kernels(all);
+  const auto place = [](const Kernel& k) { return std::tuple(k.op, k.broken ? 1 : k.variant ? 2 : 0, k.name); };
+  std::stable_sort(all.begin(), all.end(), [&](const Kernel& a, const Kernel& b) { return place(a) < place(b); });
+  for (const Kernel& k : all) {
+    if (merged.empty() || place(merged.back()) != place(k)) {
+      merged.push_back(k);
+      continue;
+    }
+    Kernel& before = merged.back();
+    if ((before.on_simt && k.on_simt) || (before.on_gpu && k.on_gpu))
+      throw std::logic_error("there are two kernels " + std::string(k.op) + "/" + std::string(k.name));
+    if (k.on_simt) before.on_simt = k.on_simt;
+    else before.on_gpu = k.on_gpu;
+  }
+  for (Kernel& k : merged)
+    if (k.about.empty()) k.about = head_comment(k.op, k.name);
+  return merged;
+}
+
 }  // namespace
+
+std::span<const Op> ops() {
+  static const std::vector<Op> table = linked_ops();
+  return table;
+}
+std::span<const Kernel> built_in_kernels() {
+  static const std::vector<Kernel> table = linked_kernels();
+  return table;
+}
 
 std::span<const Kernel> kernels() { return loaded_kernels().empty() ? built_in_kernels() : loaded_kernels(); }
 void use_kernels(std::vector<Kernel> loaded) { loaded_kernels() = std::move(loaded); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type-erased ops and kernels, as the judge sees contracts and candidates.
-// The tables are generated at configure time from the file names (cmake/Registry.cmake).
+// Ops and kernels enter themselves before main() (ops/core/linked.hpp); the tables hold what the program is linked with.
 #pragma once
 
 #include <cstdint>
@@ -129,6 +129,13 @@ struct Hooks {
   bool intermediates_alike = false;
 };
 
+// The hooks of an op enter themselves as its golden does; a worker has none.
+template <class Op>
+struct LinkedHooks {
+  static inline Hooks (*make)() = nullptr;
+  explicit LinkedHooks(Hooks (*m)()) { make = m; }
+};
+
 struct Op {
   std::string_view name;
   std::string_view about;  // the contract's head comment
@@ -181,6 +188,8 @@ inline std::string needs_arch(const Kernel& k, int arch) {
   if (k.only_arch != 0 && k.only_arch != arch) return "sm_" + std::to_string(k.only_arch) + " alone";
   return k.min_arch > arch ? "sm_" + std::to_string(k.min_arch) : "";
 }
+// Whether the library that the kernel calls is installed, if it calls one.
+inline Legality available_here(const Kernel& k) { return k.available ? k.available() : Legality::yes(); }
 // What launches the kernel on a backend; null: it is not built for that one.
 inline Launcher launcher_on(std::string_view backend, const Kernel& k) {
   return backend == "cuda" ? k.on_gpu : backend == "simt" ? k.on_simt : k.on_host;
@@ -190,7 +199,24 @@ inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_");
 // Whether it is a framework's pipeline with one library call or kernel per step.
 inline bool is_eager(const Kernel& k) { return k.name == "baseline_eager"; }
 
+// An op that the program is linked with, and its kernels.
+struct LinkedOp {
+  Op (*make)();
+  void (*add_kernels)(std::vector<Kernel>& to);
+  const LinkedOp* next = nullptr;
+  static inline const LinkedOp* first = nullptr;
+  LinkedOp(Op (*m)(), void (*add)(std::vector<Kernel>&)) : make(m), add_kernels(add), next(first) { first = this; }
+};
+// Says what ops and kernels (else empty) are about, where a program knows it.
+struct HeadComments {
+  using Of = std::string_view (*)(std::string_view op, std::string_view kernel);
+  static inline Of of = nullptr;
+  explicit HeadComments(Of o) { of = o; }
+};
+
+// By name.
 std::span<const Op> ops();
+// By op, the right ones first; then by name.  Throws std::logic_error if two have one name.
 std::span<const Kernel> built_in_kernels();
 // The kernels of this process: the built-in ones, or those that use_kernels() put in their place.
 std::span<const Kernel> kernels();

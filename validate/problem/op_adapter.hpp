@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes an Op of a contract and a Kernel of a kernel's traits (type erasure).  Included only by the generated tables.
+// Makes an Op of a contract and a Kernel of a kernel's traits (type erasure).  Included where an op enters itself (cmake/op.cpp.in).
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <stdexcept>
 
+#include "ops/core/linked.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/problem/op_visitors.hpp"
@@ -50,7 +51,9 @@ class TypedProblem final : public Problem {
     C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
     // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
     const bool empty = std::all_of(storage_.begin(), storage_.end(), [](const LazyArray& a) { return a.values().empty(); });
-    if (!empty) golden_of(args_, golden_, rows_);
+    if (empty) return;
+    if (!LinkedGolden<C>::solve) throw std::logic_error("this program has no golden of the op");
+    LinkedGolden<C>::solve(args_, golden_, rows_);
   }
   SolveMemory memory(const Rows& rows, bool /*given*/) override {
     detail::ReadDims read;
@@ -61,7 +64,7 @@ class TypedProblem final : public Problem {
     for (const TensorSpec& t : described.tensors)
       if (t.role == Role::output) count.output(t);
     C::bind(golden_, count);
-    return {count.bytes, count.bytes > 0 ? scratch_of(args_, rows) : 0};
+    return {count.bytes, count.bytes > 0 && LinkedGolden<C>::scratch ? LinkedGolden<C>::scratch(args_, rows) : 0};
   }
   const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override {
@@ -78,10 +81,6 @@ class TypedProblem final : public Problem {
     else throw std::logic_error("a composite op has no bound of its own");
   }
 
-  // Calls reference::golden().  The generated tables declare its overload for this op, so a wrong signature fails to link.
-  static void golden_of(const typename C::Args& a, typename C::Golden& g, const Rows& rows);
-  static double scratch_of(const typename C::Args& a, const Rows& rows);  // reference::scratch()
-
  private:
   typename C::Args args_;
   typename C::Golden golden_;
@@ -92,8 +91,8 @@ class TypedProblem final : public Problem {
 };
 
 template <Contract C>
-Op make_op(std::string_view name, std::string_view about, Hooks hooks) {
-  Op op{.name = name, .about = about, .axes = C::axes, .hooks = std::move(hooks)};
+Op make_op(std::string_view name) {
+  Op op{.name = name, .axes = C::axes, .hooks = LinkedHooks<C>::make ? LinkedHooks<C>::make() : Hooks{}};
   typename C::Args args;
   C::bind(args, detail::DescribeArgs{op});
   op.make = []() -> std::unique_ptr<Problem> {
@@ -112,34 +111,32 @@ Op make_op(std::string_view name, std::string_view about, Hooks hooks) {
   return op;
 }
 
-template <Contract C, void (*Run)(const typename C::Args&, const Launch&)>
-void erased_run(const void* args, const Launch& l) {
-  Run(*static_cast<const typename C::Args*>(args), l);
+template <Contract C>
+Kernel make_kernel(const LinkedKernel<C>& linked) {
+  const KernelTraits<C>& traits = linked.traits;
+  Kernel k{.op = linked.op,
+           .name = stem(linked.file),
+           .about = linked.about,
+           .broken = linked.file.find("/broken/") != std::string_view::npos,
+           .variant = linked.file.find("/variants/") != std::string_view::npos,
+           .dtypes = traits.dtypes,
+           .min_arch = traits.min_arch,
+           .only_arch = traits.only_arch,
+           .deterministic = traits.deterministic,
+           .finite_inputs = traits.finite_inputs,
+           .position_matters = traits.position_matters,
+           .tiles = traits.tiles,
+           .numerics = traits.numerics,
+           .available = traits.available,
+           .supports = linked.supports,
+           .workspace_bytes = linked.workspace_bytes};
+  (linked.flavour == Flavour::on_gpu ? k.on_gpu : k.on_simt) = linked.run;
+  return k;
 }
 
-// Describes a kernel.  Its function pointers take type-erased arguments and call the functions of the traits.
-template <Contract C, const KernelTraits<C>& Traits>
-Kernel make_kernel(std::string_view op, std::string_view name, std::string_view about, bool broken) {
-  return {.op = op,
-          .name = name,
-          .about = about,
-          .broken = broken,
-          .dtypes = Traits.dtypes,
-          .min_arch = Traits.min_arch,
-          .only_arch = Traits.only_arch,
-          .deterministic = Traits.deterministic,
-          .finite_inputs = Traits.finite_inputs,
-          .position_matters = Traits.position_matters,
-          .tiles = Traits.tiles,
-          .numerics = Traits.numerics,
-          .available = [] { return Traits.available ? Traits.available() : Legality::yes(); },
-          .supports =
-              [](const void* a) {
-                return Traits.supports ? Traits.supports(*static_cast<const typename C::Args*>(a)) : Legality::yes();
-              },
-          .workspace_bytes = [](const void* a) -> std::size_t {
-            return Traits.workspace_bytes ? Traits.workspace_bytes(*static_cast<const typename C::Args*>(a)) : 0;
-          }};
+template <Contract C>
+void add_kernels(std::vector<Kernel>& to) {
+  for (const LinkedKernel<C>* k = LinkedKernel<C>::first; k; k = k->next) to.push_back(make_kernel(*k));
 }
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 
 namespace assay::reference {
@@ -13,5 +14,7 @@ void golden(const difference::Args& a, difference::Golden& g, const Rows&) {
 }
 
 double scratch(const difference::Args& a, const Rows&) { return 2 * 8 * static_cast<double>(a.a.size()); }
+
+static const LinkedGolden<difference> linked_difference(golden, scratch);
 
 }  // namespace assay::reference

@@ -17,9 +17,12 @@ namespace assay {
 
 namespace {
 
-// The PTX of a kernel; the names of all for an empty one.  Note: a composite op's program has the kernels of others too.
+// The op whose kernels this program is for.  Note: a composite op's program has the kernels of others too.
+std::string_view own_op() { return program_invocation_short_name; }
+
+// The PTX of a kernel; the names of all for an empty one.
 int print_kernels(std::string_view kernel) {
-  const std::string_view op = built_in_kernels()[0].op;
+  const std::string_view op = own_op();
   bool found = kernel.empty();
   for (const cudart::RegisteredModule& m : cudart::modules()) {
     if (kernel.empty() && m.name.starts_with(fmt::format("{}/", op))) fmt::print("{}\n", m.name);
@@ -33,7 +36,9 @@ int print_kernels(std::string_view kernel) {
 }
 
 void load() {
-  std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
+  std::vector<Kernel> all;
+  std::copy_if(built_in_kernels().begin(), built_in_kernels().end(), std::back_inserter(all),
+               [](const Kernel& k) { return k.op == own_op(); });
   for (Kernel& k : all) {
     k.on_simt = std::exchange(k.on_gpu, nullptr);
     k.rests_on = [](const Kernel& kernel) { return fidelity_text(cudart::launched(), kernel.numerics); };

@@ -89,16 +89,28 @@ const KernelTraits<softmax> traits = {.dtypes = {f32}, .min_arch = 0, .determini
 }  // namespace wrong
 
 }  // namespace
+
+template <>
+void link_op<linear>() {}
+template <>
+void link_op<rope>() {}
+template <>
+void link_op<softmax>() {}
+
 }  // namespace assay
 
 const AssayPlugin* assay_plugin(uint32_t) {
   using namespace assay;
   static const AssayPlugin* const plugin = [] {
     static exported::Kernels all;
-    all.add<softmax, wrong::traits, wrong::run>("softmax", "wrong", "No division.");
-    all.add<linear, narrow::traits, narrow::run>("linear", "narrow", "Short rows.");
-    all.add<linear, serial::traits, serial::run>("linear", "serial", "One chain.");
-    all.add<rope, by_pairs::traits, by_pairs::run>("rope", "by_pairs", "In f64.");
+    static const LinkKernel<softmax, wrong::traits, wrong::run> wrong_linked("softmax", Flavour::on_gpu, "wrong.cu", "");
+    all.add(wrong_linked.kernel, "No division.");
+    static const LinkKernel<linear, narrow::traits, narrow::run> narrow_linked("linear", Flavour::on_gpu, "narrow.cu", "");
+    all.add(narrow_linked.kernel, "Short rows.");
+    static const LinkKernel<linear, serial::traits, serial::run> serial_linked("linear", Flavour::on_gpu, "serial.cu", "");
+    all.add(serial_linked.kernel, "One chain.");
+    static const LinkKernel<rope, by_pairs::traits, by_pairs::run> by_pairs_linked("rope", Flavour::on_gpu, "by_pairs.cu", "");
+    all.add(by_pairs_linked.kernel, "In f64.");
     return all.plugin();
   }();
   return plugin;
