@@ -19,24 +19,28 @@ JOBS  ?= $(shell nproc)
 .PHONY: validate check test format ledger full install clean
 .DEFAULT_GOAL := validate
 
-# Note: both use one build folder, so `make test` reuses what `make validate` has built.
+# Note: all use one build folder, so `make test` reuses what `make validate` has built.  `make check` begins with its op alone, and
+# adds others as they are asked for.
+BUILT = $(wildcard build/CMakeCache.txt)
+HAD   = $(if $(BUILT),$(shell sed -n 's/^ASSAY_ONLY:STRING=//p' build/CMakeCache.txt))
+ONLY  = $(if $(BUILT),$(if $(HAD),'-DASSAY_ONLY=$(HAD);$(OP)'),-DASSAY_TESTS=OFF -DASSAY_ONLY=$(OP))
 validate:
 	@cmake/bootstrap.sh
-	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_ONLY= $(if $(BUILT),,-DASSAY_TESTS=OFF)
 	@cmake --build build -j $(JOBS) --target validate
 	@build/bin/validate run --suite $(SUITE) --json build/validate.jsonl
 
 check:
 	@[ -f "ops/$(OP).hpp" ] || { echo "make check OP=softmax [KERNEL=naive]: judges one op, or one kernel of it; '$(OP)' is none (build/bin/validate list ops)" >&2; exit 2; }
 	@cmake/bootstrap.sh
-	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(ONLY)
 	@cmake --build build -j $(JOBS) --target validate
 	@build/bin/validate run --op $(OP) $(if $(KERNEL),--kernel $(KERNEL)) --suite smoke --quiet
 	@build/bin/validate run --op $(OP) $(if $(KERNEL),--kernel $(KERNEL)) --suite edges
 
 test:
 	@cmake/bootstrap.sh catch2 python3 python3-pytest libonnx-testdata clang-format-14 black
-	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_ONLY= -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS)
 	@$(if $(filter off,$(CACHE)),ASSAY_NO_CACHE=1) cmake/tests/run.sh build --output-on-failure --no-tests=error -j $(JOBS) -LE push
 
@@ -46,7 +50,7 @@ format:
 
 ledger:
 	@cmake/bootstrap.sh catch2 python3
-	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_ONLY= -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS) --target validate validate-trial
 	@cmake/ledger.sh build $(TRIALS)
 
@@ -55,7 +59,7 @@ full: validate
 
 install:
 	@cmake/bootstrap.sh
-	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_ONLY= $(if $(BUILT),,-DASSAY_TESTS=OFF)
 	@cmake --build build -j $(JOBS) --target validate assay_worker
 	@cmake --install build --prefix "$(PREFIX)"
 

@@ -5,11 +5,30 @@
 # More may come from elsewhere: kernels of ASSAY_KERNEL_DIRS, ops of ASSAY_OP_DIRS (docs/door.md).
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is built only if ASSAY_VENDORS has the vendor;
 # baseline_eager needs cublaslt.
-# Sets ASSAY_OPS (names) and of files ASSAY_KERNELS and ASSAY_BASELINES.
+# Sets ASSAY_OPS (names) and of files ASSAY_KERNELS and ASSAY_BASELINES; of
+# those from elsewhere ASSAY_OWN_OPS and ASSAY_OWN_KERNELS.
 set(ASSAY_KERNEL_DIRS "" CACHE STRING "Folders with kernels from elsewhere, OP/KERNEL.cu in them, relative to the source folder or absolute")
 set(ASSAY_OP_DIRS "" CACHE STRING "Folders with ops from elsewhere, OP.hpp and OP/KERNEL.cu in them, relative to the source folder or absolute")
-set(ASSAY_ONLY "" CACHE STRING "Ops to build, with ; between, which are not composite; empty: all")
+set(ASSAY_ONLY "" CACHE STRING "Ops to build, with ; between; empty, or if one is composite: all")
 set(generated "${PROJECT_BINARY_DIR}/generated")
+
+# Ops whose kernels launch those of others.
+set(ASSAY_COMPOSITE_OPS "")
+file(GLOB contracts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
+foreach(contract ${contracts})
+  file(STRINGS "${contract}" stages REGEX " stages\\(const Args&")
+  if(stages)
+    get_filename_component(op "${contract}" NAME_WE)
+    list(APPEND ASSAY_COMPOSITE_OPS ${op})
+  endif()
+endforeach()
+foreach(op ${ASSAY_ONLY})
+  if(op IN_LIST ASSAY_COMPOSITE_OPS)
+    set(ASSAY_ONLY "")
+  elseif(NOT EXISTS "${PROJECT_SOURCE_DIR}/ops/${op}.hpp")
+    message(FATAL_ERROR "ASSAY_ONLY: there is no op '${op}' (ops/${op}.hpp is missing)")
+  endif()
+endforeach()
 
 # Each op of a folder enters itself by a file that `template` makes.
 function(assay_ops_of folder template out)
@@ -36,11 +55,6 @@ foreach(op ${ASSAY_OPS})
     message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
   endif()
 endforeach()
-foreach(op ${ASSAY_ONLY})
-  if(NOT op IN_LIST ASSAY_OPS)
-    message(FATAL_ERROR "ASSAY_ONLY: there is no op '${op}' (ops/${op}.hpp is missing)")
-  endif()
-endforeach()
 
 # Our kernels, and those from elsewhere.
 set(folders "${PROJECT_SOURCE_DIR}/cuda")  # with kernels
@@ -61,6 +75,7 @@ foreach(folder ${ASSAY_KERNEL_DIRS} ${ASSAY_OP_DIRS})
   list(APPEND folders "${folder}")
 endforeach()
 set(ASSAY_KERNELS "")
+set(ASSAY_OWN_KERNELS "")
 set(names "")
 set(with_kernels "")
 foreach(folder ${folders})
@@ -76,7 +91,11 @@ foreach(folder ${folders})
         message(FATAL_ERROR "${kernel}: there is another kernel ${op}/${stem}")
       endif()
       list(APPEND names "${op}/${stem}")
-      list(APPEND ASSAY_KERNELS "${kernel}")
+      if(folder STREQUAL "${PROJECT_SOURCE_DIR}/cuda")
+        list(APPEND ASSAY_KERNELS "${kernel}")
+      else()
+        list(APPEND ASSAY_OWN_KERNELS "${kernel}")
+      endif()
       list(APPEND with_kernels ${op})
     elseif(NOT EXISTS "${PROJECT_SOURCE_DIR}/ops/${op}.hpp")
       message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")
@@ -95,12 +114,3 @@ if("cublaslt" IN_LIST ASSAY_VENDORS)
 endif()
 list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_(${vendors})(_[^/]*)?\\.cu$")
 list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
-
-# Ops whose kernels launch those of others.
-set(ASSAY_COMPOSITE_OPS "")
-foreach(op ${ASSAY_OPS})
-  file(STRINGS "${PROJECT_SOURCE_DIR}/ops/${op}.hpp" stages REGEX " stages\\(const Args&")
-  if(stages)
-    list(APPEND ASSAY_COMPOSITE_OPS ${op})
-  endif()
-endforeach()

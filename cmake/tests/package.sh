@@ -111,8 +111,8 @@ sed "s#^find_package(Assay REQUIRED)#$theirs\nadd_subdirectory(\"$source\" assay
 "$cmake" -G "Unix Makefiles" -S . -B build "-DASSAY_KERNEL_DIRS=$PWD/quick" "$@" >"$log" 2>&1 || fail "add_subdirectory"
 make -C build -f CMakeFiles/my_kernels.dir/build.make CMakeFiles/my_kernels.dir/assay_kernels/my_kernels/my_softmax.cpp.o \
   >"$log" 2>&1 || fail "the kernel in a project of which Assay is a part"
-make -C build -f assay/cuda/CMakeFiles/assay_kernels_simt.dir/build.make \
-  "assay/cuda/CMakeFiles/assay_kernels_simt.dir$PWD/quick/softmax/quick.cu.o" >"$log" 2>&1 || fail "the kernel of ASSAY_KERNEL_DIRS"
+make -C build -f assay/cuda/CMakeFiles/assay_own_kernels_simt.dir/build.make \
+  "assay/cuda/CMakeFiles/assay_own_kernels_simt.dir$PWD/quick/softmax/quick.cu.o" >"$log" 2>&1 || fail "the kernel of ASSAY_KERNEL_DIRS"
 grep '^x' build/assay/generated/*/*.cpp >"$log" && fail "what is generated holds variables of the project"
 # The hash of its code is also that of what it includes beside it, and above.
 hash_of_quick() {
@@ -134,7 +134,7 @@ make -C build -f CMakeFiles/my_kernels.dir/build.make CMakeFiles/my_kernels.dir/
   fail "the kernel in a project that fetches Assay"
 grep '^CMakeFiles/my_kernels.dir/all:' build/CMakeFiles/Makefile2 >"$log"
 says "_deps/assay-build/validate/CMakeFiles/assay_worker.dir"
-grep -q "quick/softmax/quick.cu" build/_deps/assay-build/cuda/CMakeFiles/assay_kernels_simt.dir/build.make || fail "the kernel of ASSAY_KERNEL_DIRS, with FetchContent"
+grep -q "quick/softmax/quick.cu" build/_deps/assay-build/cuda/CMakeFiles/assay_own_kernels_simt.dir/build.make || fail "the kernel of ASSAY_KERNEL_DIRS, with FetchContent"
 mkdir quick/softmx && mv quick/softmax/quick.cu quick/softmx/
 "$cmake" build >"$log" 2>&1 && fail "an unknown op in ASSAY_KERNEL_DIRS"
 says "there is no op 'softmx'"

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <deque>
 #include <initializer_list>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include "ops/add.hpp"
 #include "ops/attention_forward.hpp"
+#include "ops/core/linked.hpp"
 #include "ops/embedding.hpp"
 #include "ops/gelu_linear.hpp"
 #include "ops/gemm_swiglu.hpp"
@@ -19,16 +21,6 @@
 #include "ops/rope.hpp"
 
 namespace assay::reference {
-
-void golden(const add::Args&, add::Golden&, const Rows&);
-void golden(const attention_forward::Args&, attention_forward::Golden&, const Rows&);
-void golden(const embedding::Args&, embedding::Golden&, const Rows&);
-void golden(const gelu_linear::Args&, gelu_linear::Golden&, const Rows&);
-void golden(const gemm_swiglu::Args&, gemm_swiglu::Golden&, const Rows&);
-void golden(const layernorm::Args&, layernorm::Golden&, const Rows&);
-void golden(const linear::Args&, linear::Golden&, const Rows&);
-void golden(const rmsnorm::Args&, rmsnorm::Golden&, const Rows&);
-void golden(const rope::Args&, rope::Golden&, const Rows&);
 
 // Allocates the arrays of a step's golden.
 struct Arrays {
@@ -47,7 +39,8 @@ void solve_as(const typename Op::Args& args, std::initializer_list<Array> to, st
   Arrays arrays{dims};
   typename Op::Golden golden_of_step;
   Op::bind(golden_of_step, arrays);
-  golden(args, golden_of_step, {.total = rows});
+  if (!LinkedGolden<Op>::solve) throw std::logic_error("this program was built without the op of a step (ASSAY_ONLY)");
+  LinkedGolden<Op>::solve(args, golden_of_step, {.total = rows});
   std::size_t k = 0;
   for (const Array& output : to) {
     std::copy(arrays.memory[k].begin(), arrays.memory[k].end(), output.begin());

@@ -72,7 +72,7 @@ std::string KernelChoice::refusal(const Kernel& k, const void* args) const {
   if (!k.dtypes.has(dtype_)) return fmt::format("declares no {}", name(dtype_));
   if (const std::string needed = needs_arch(k, backend_.arch()); !needed.empty())
     return fmt::format("needs {}, this is sm_{}", needed, backend_.arch());
-  if (const Legality ok = available_here(k); !ok) return ok.why;
+  if (const Legality ok = k.available(); !ok) return ok.why;
   if (const Legality ok = k.supports(args); !ok) return ok.why;
   return {};
 }

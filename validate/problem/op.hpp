@@ -188,8 +188,6 @@ inline std::string needs_arch(const Kernel& k, int arch) {
   if (k.only_arch != 0 && k.only_arch != arch) return "sm_" + std::to_string(k.only_arch) + " alone";
   return k.min_arch > arch ? "sm_" + std::to_string(k.min_arch) : "";
 }
-// Whether the library that the kernel calls is installed, if it calls one.
-inline Legality available_here(const Kernel& k) { return k.available ? k.available() : Legality::yes(); }
 // What launches the kernel on a backend; null: it is not built for that one.
 inline Launcher launcher_on(std::string_view backend, const Kernel& k) {
   return backend == "cuda" ? k.on_gpu : backend == "simt" ? k.on_simt : k.on_host;

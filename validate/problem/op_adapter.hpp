@@ -127,7 +127,7 @@ Kernel make_kernel(const LinkedKernel<C>& linked) {
            .position_matters = traits.position_matters,
            .tiles = traits.tiles,
            .numerics = traits.numerics,
-           .available = traits.available,
+           .available = traits.available ? traits.available : [] { return Legality::yes(); },
            .supports = linked.supports,
            .workspace_bytes = linked.workspace_bytes};
   (linked.flavour == Flavour::on_gpu ? k.on_gpu : k.on_simt) = linked.run;

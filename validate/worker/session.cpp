@@ -51,7 +51,7 @@ class Session {
       return stopped(Reply::Status::unsupported, fmt::format("declares no {}", name(order_.dtype)));
     if (const std::string needed = needs_arch(kernel_, backend_.arch()); !needed.empty())
       return stopped(Reply::Status::skipped, fmt::format("needs {}, this is sm_{}", needed, backend_.arch()));
-    if (const Legality ok = available_here(kernel_); !ok) return stopped(Reply::Status::skipped, ok.why);
+    if (const Legality ok = kernel_.available(); !ok) return stopped(Reply::Status::skipped, ok.why);
 
     if (std::string why = too_far_apart(); !why.empty()) return stopped(Reply::Status::skipped, std::move(why));
     lay_out();
