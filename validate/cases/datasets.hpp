@@ -98,7 +98,8 @@ Edges parse_edges(const std::string& text, const std::string& op, const std::str
 // Checks that every axis, attribute and fill named in the op's file exists.  Throws BadInput.
 void check(const Edges&, const OpShape&);
 // Checks every file, and that each belongs to an op.
-void check(const Datasets&, std::span<const OpShape>);
+// `left_out`: whether a name is that of an op of the tree that the program was built without.
+void check(const Datasets&, std::span<const OpShape>, bool (*left_out)(std::string_view op) = nullptr);
 
 // smoke, edges, models, random, full, sanitize, watch, long, fixed, errors.
 const std::vector<std::string_view>& suite_names();

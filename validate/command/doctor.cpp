@@ -66,7 +66,7 @@ int doctor_command(bool json) {
   }
   try {
     const Datasets data = datasets_of({});
-    check(data, op_shapes());
+    check(data, op_shapes(), is_left_out);
     j["datasets"] = fmt::format("{} models, {} ops with edges of their own", data.models.size(), data.edges.size());
   } catch (const std::exception& e) {
     j["datasets"] = fmt::format("missing or broken: {}", e.what());

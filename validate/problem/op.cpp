@@ -68,6 +68,8 @@ const Op* find_op(std::string_view name) {
   return nullptr;
 }
 
+bool is_left_out(std::string_view op) { return !find_op(op) && !head_comment(op, "").empty(); }
+
 std::vector<std::string_view> kernel_names(std::string_view op) {
   std::vector<std::string_view> names;
   for (const Kernel& k : kernels())

@@ -229,6 +229,8 @@ inline std::size_t tensor_index(const Op& op, std::string_view name) {
 
 // By name; null if there is none.
 const Op* find_op(std::string_view name);
+// Whether it is an op of the tree that the program was built without (ASSAY_ONLY).
+bool is_left_out(std::string_view op);
 const Kernel* find_kernel(std::string_view op, std::string_view name);
 std::vector<std::string_view> kernel_names(std::string_view op);  // of kernels()
 

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 const Op& op_named(std::string_view name) {
   if (const Op* op = find_op(name)) return *op;
+  if (is_left_out(name)) throw BadInput(fmt::format("this program was built without the op '{}'  (ASSAY_ONLY)", name));
   Names names;
   for (const Op& op : ops()) names.push_back(op.name);
   throw BadInput(unknown("op", name, names) + "  (validate list ops)");
@@ -118,7 +119,7 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken)
 
   const Datasets datasets = datasets_of(selection);
   const std::vector<OpShape> shapes = op_shapes();
-  check(datasets, shapes);
+  check(datasets, shapes, is_left_out);
   const auto [part, parts] = parse_shard(selection.shard);
   std::vector<Task> tasks;
   std::int64_t number = 0;
