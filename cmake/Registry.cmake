@@ -2,7 +2,7 @@
 # Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
 # More broken kernels and variants are edits of right ones, in cuda/OP/{faults,variants}.txt: cmake/faults.py writes them into the
-# build folder, which it lays out like cuda/.
+# build folder, which it lays out like cuda/.  cuda/OP/small/KERNEL.cu are kernels that are there to be edited, and not built.
 # More may come from elsewhere: kernels of ASSAY_KERNEL_DIRS, ops of ASSAY_OP_DIRS (docs/door.md).
 # cuda/OP/variants/KERNEL.cu are correct kernels that compute otherwise, to test for false alarms; only in registry_trial.cpp.
 # ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
@@ -78,7 +78,8 @@ if(ASSAY_TESTS AND faults)
   list(APPEND ASSAY_BROKEN ${written})
   file(GLOB written_variants "${edits}/*/variants/*.cu")
   list(APPEND ASSAY_VARIANTS ${written_variants})
-  file(GLOB edited CONFIGURE_DEPENDS "${trial}/*/*.cu" "${trial}/*/variants/*.cu")
+  file(GLOB edited CONFIGURE_DEPENDS "${trial}/*/*.cu" "${trial}/*/*.cuh" "${trial}/*/variants/*.cu" "${trial}/*/small/*.cu"
+    "${PROJECT_SOURCE_DIR}/cuda/core/*.cuh")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${faults} "${PROJECT_SOURCE_DIR}/cmake/faults.py")
   add_custom_command(OUTPUT "${edits}/written" BYPRODUCTS ${written} ${written_variants} DEPENDS ${faults} ${edited} "${PROJECT_SOURCE_DIR}/cmake/faults.py"
     COMMAND ${write_edits} COMMAND "${CMAKE_COMMAND}" -E touch "${edits}/written" COMMENT "Kernels from edits" VERBATIM)
