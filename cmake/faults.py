@@ -20,15 +20,16 @@ An entry of faults.txt that has `kernel:` is an edit; any other is of a file bro
    LINE               or one that stays
   +LINE               a line in their place
   (blank)             the edit changes another place too
-  in: HEADER          what follows changes this header, OP/HEADER or core/HEADER, which the kernel includes
+  in: HEADER          what follows changes a header that the kernel includes: one of OP/, or core/NAME of all ops
   after:, witness:, tier:     as validate/records/faults.hpp says
 
 An entry of variants.txt is always an edit, and has one line for the first two and none of the last:
 
   variant: TEXT       what it computes otherwise
 
-A header that an edit of the op changes is put in place of its #include line, within the namespace of the kernel, and so are the
-headers that lead to it: what they define is then the broken kernel's own.  Other headers are included as they are.
+A header that is changed is put in place of its #include line, within the namespace of the kernel, and so are the headers that
+lead to it, and those of OP that other edits change: what they define is then the broken kernel's own.  The others are included as
+they are, so the types that a launch takes are best defined there: what they instantiate is compiled once.
 
 The exit code is 1 if an edit does not match, and 2 if a file is none of this form.
 """
@@ -46,7 +47,7 @@ KEYS = {"broken": ("fault", "caught by", "kernel"), "variants": ("variant", "ker
 LATER = {"broken": ("after", "witness", "tier"), "variants": ()}  # what validate-trial writes
 TITLES = (("FAULT: ", "fault"), ("Caught by: ", "caught by"), ("", "variant"))  # of the head comment
 SHARED = "assay::ASSAY_FLAVOUR"  # the namespace of headers that several ops include
-NAMESPACE = re.compile(rf"namespace ({SHARED}(::\w+)*) {{$")
+NAMESPACE = re.compile(rf"namespace ({SHARED}(::\w+)?) {{$")
 MOST = 15  # lines that an edit takes away or adds; a larger one reads better as a file of its own
 
 
@@ -223,9 +224,10 @@ class Kernel:
 
     def inlined(self):
         """The headers that are put in place of their #include lines."""
-        # Note: those of all edits of the op, which are compiled together.  Else a call would find two functions: that of the
-        # kernel, and that of the right header, in the namespace of its arguments' types.
-        inlined = {text.path for text in map(self.named, self.fault.edited_of_op) if text}
+        # Note: of the op's own headers those of all its edits, which are compiled together.  Else a call would find two functions:
+        # that of the kernel, and that of the right header, in the namespace of its arguments' types.
+        edited = {text.path for text in map(self.named, self.fault.edited_of_op) if text}
+        inlined = {path for path in edited if self.op in path.parents or self.texts[path].replaced}
         while True:
             more = {path for path in self.texts if inlined.intersection(self.included[path])} - {self.text.path}
             if more <= inlined:
@@ -257,10 +259,15 @@ class Kernel:
             if not space:
                 return [line.replace(f"ROOM({op}, {old})", f"ROOM({op}, {new})")]
             inner = space[1].removeprefix(SHARED).removeprefix(f"::{op}_room")
-            moved = line.replace(space[1], f"assay::ROOM({op}, {new}){inner}")
-            if inner and line.startswith("namespace"):  # what the rest of that namespace defines is seen too
-                return [f"namespace {space[1]} {{}}", moved, f"using namespace ::{space[1]};"]
-            return [moved]
+            if not inner:
+                return [line.replace(space[1], f"assay::ROOM({op}, {new})")]
+            # Note: outside of the op's namespace, whose names hide those that the rest of the header's namespace defines.
+            moved = f"{SHARED}::{op}_{new}{inner}"
+            if line.startswith("}"):
+                return [line.replace(space[1], moved)]
+            alias = f"namespace {inner[2:]} = ::{moved};"
+            known = [f"namespace {space[1]} {{}}", f"namespace {moved} {{}}", f"namespace assay::ROOM({op}, {new}) {{ {alias} }}"]
+            return [*known, f"namespace {moved} {{", f"using namespace ::{space[1]};"]
 
         return self.text.written(self.fault, of_line), wrong
 
@@ -374,7 +381,7 @@ def self_test():
             "// FAULT: f.",
             "// Caught by: c.",
             "",
-            '#include "x.hpp"',
+            "#include <x>",
             "",
             "namespace assay::ROOM(op, wrong) {",
             "  float max;",

@@ -3,7 +3,7 @@
 
 SOUND = """// SPDX-License-Identifier: Apache-2.0
 // Idea.
-#include "x.hpp"
+#include <x>
 
 namespace assay::ROOM(op, naive) {
   float max = 0;
@@ -22,8 +22,10 @@ HEADERS = {  # a kernel with headers, of which an edit changes inner.cuh
     "open.cuh": "int open;\n",
 }
 IN = EDIT.replace("naive", "led") + "in: inner.cuh\n"
-LED = """#include <x> namespace assay::ASSAY_FLAVOUR::part {} namespace assay::ROOM(op, wrong)::part {
-using namespace ::assay::ASSAY_FLAVOUR::part;   two(); } namespace assay::ROOM(op, wrong) { }  // namespace assay::ROOM(op, wrong)
+LED = """#include <x> namespace assay::ASSAY_FLAVOUR::part {} namespace assay::ASSAY_FLAVOUR::op_wrong::part {}
+namespace assay::ROOM(op, wrong) { namespace part = ::assay::ASSAY_FLAVOUR::op_wrong::part; }
+namespace assay::ASSAY_FLAVOUR::op_wrong::part { using namespace ::assay::ASSAY_FLAVOUR::part;   two(); }
+namespace assay::ROOM(op, wrong) { }  // namespace assay::ROOM(op, wrong)
 #include "cuda/op/open.cuh" namespace assay::ROOM(op, wrong) { }"""
 MISTAKES = (  # an edit of faults.txt, and what is said of it
     (EDIT + "-  one();\n+  two();\n", ":5: [wrong]: the lines stand nowhere in OP/naive.cu: it has no line '  one();'"),
