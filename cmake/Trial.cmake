@@ -4,6 +4,7 @@
 #   cuda/OP/variants/KERNEL.cu    right kernels that compute otherwise, to test for false alarms
 #   cuda/OP/faults.txt, variants.txt   more of both, as edits of right kernels: cmake/faults.py writes them into the build folder,
 #                                      which it lays out like cuda/
+#   cuda/OP/small/KERNEL.cu       kernels that are there to be edited, and not built
 #   validate/tests/hostile/OP/KERNEL.cu   kernels that attack the judge; gpu_KERNEL runs on a GPU only
 # ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
 # Sets ASSAY_BROKEN_UNITS and ASSAY_HOSTILE (files), and ASSAY_VARIANTS (names).
@@ -27,7 +28,8 @@ if(faults)
     message(FATAL_ERROR "${told}")
   endif()
   file(GLOB written "${generated}/faults/*/broken/*.cu" "${generated}/faults/*/variants/*.cu")
-  file(GLOB edited CONFIGURE_DEPENDS "${trial}/*/*.cu" "${trial}/*/variants/*.cu")
+  file(GLOB edited CONFIGURE_DEPENDS "${trial}/*/*.cu" "${trial}/*/*.cuh" "${trial}/*/variants/*.cu" "${trial}/*/small/*.cu"
+    "${PROJECT_SOURCE_DIR}/cuda/core/*.cuh")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${faults} "${PROJECT_SOURCE_DIR}/cmake/faults.py")
   add_custom_command(OUTPUT "${generated}/faults/written" BYPRODUCTS ${written} DEPENDS ${faults} ${edited} "${PROJECT_SOURCE_DIR}/cmake/faults.py"
     COMMAND ${write_edits} COMMAND "${CMAKE_COMMAND}" -E touch "${generated}/faults/written" COMMENT "Kernels from edits" VERBATIM)

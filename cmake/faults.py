@@ -14,16 +14,22 @@ An entry of faults.txt that has `kernel:` is an edit; any other is of a file bro
   [FAULT]
   fault: TEXT         what is wrong
   caught by: TEXT     the check, and the fill or shape
-  kernel: NAME        the right kernel that is changed: OP/NAME.cu or OP/variants/NAME.cu
+  kernel: NAME        the right kernel that is changed: OP/NAME.cu, OP/variants/NAME.cu, or OP/small/NAME.cu, which is there to be
+                      edited alone: a kernel of a few of the shapes and dtypes of another, say, which compiles sooner
   -LINE               lines of the kernel, one after the other, with their indentation: a line to replace,
    LINE               or one that stays
   +LINE               a line in their place
   (blank)             the edit changes another place too
+  in: HEADER          what follows changes a header that the kernel includes: one of OP/, or core/NAME of all ops
   after:, witness:, tier:     as validate/records/faults.hpp says
 
 An entry of variants.txt is always an edit, and has one line for the first two and none of the last:
 
   variant: TEXT       what it computes otherwise
+
+A header that is changed is put in place of its #include line, within the namespace of the kernel, and so are the headers that
+lead to it, and those of OP that other edits change: what they define is then the broken kernel's own.  The others are included as
+they are, so the types that a launch takes are best defined there: what they instantiate is compiled once.
 
 The exit code is 1 if an edit does not match, and 2 if a file is none of this form.
 """
@@ -40,6 +46,8 @@ KINDS = {"faults.txt": "broken", "variants.txt": "variants"}  # files of edits, 
 KEYS = {"broken": ("fault", "caught by", "kernel"), "variants": ("variant", "kernel")}
 LATER = {"broken": ("after", "witness", "tier"), "variants": ()}  # what validate-trial writes
 TITLES = (("FAULT: ", "fault"), ("Caught by: ", "caught by"), ("", "variant"))  # of the head comment
+SHARED = "assay::ASSAY_FLAVOUR"  # the namespace of headers that several ops include
+NAMESPACE = re.compile(rf"namespace ({SHARED}(::\w+)?) {{$")
 MOST = 15  # lines that an edit takes away or adds; a larger one reads better as a file of its own
 
 
@@ -59,7 +67,9 @@ class Fault:
         self.path, self.line, self.name = path, line, name
         self.kind = KINDS[path.name]
         self.keys = {}
-        self.hunks = []  # each a list of (number of its line in the file, sign, text)
+        self.hunks = []  # each the header that it changes, or none, and a list of (number of its line in the file, sign, text)
+        self.header = None  # of the next hunk
+        self.edited_of_op = set()  # the headers that edits of the op change
 
     def place(self, line=None):
         return f"{named(self.path)}:{line or self.line}: [{self.name}]"
@@ -97,10 +107,14 @@ def read(path):
             continue
         elif fault and line[:1] in ("-", "+", " ") and line.strip():
             if not begun:
-                fault.hunks.append([])
-            fault.hunks[-1].append((number, line[0], line[1:].rstrip()))
+                fault.hunks.append((fault.header, []))
+            fault.hunks[-1][1].append((number, line[0], line[1:].rstrip()))
             begun = True
             continue
+        elif fault and colon and key == "in" and fault.is_edit:
+            fault.header = value
+            if any(header == value for header, _ in fault.hunks):
+                raise Unreadable(f"{named(path)}:{number}: a second 'in: {value}'")
         elif fault and colon and key in KEYS[fault.kind] + LATER[fault.kind]:
             if key in fault.keys:
                 raise Unreadable(f"{named(path)}:{number}: a second '{key}:'")
@@ -118,8 +132,144 @@ def places_of(lines, wanted):
 
 def kernel_of(fault):
     """The file of the right kernel, or none."""
-    op, name = fault.path.parent, fault.keys["kernel"]
-    return next((f for f in (op / f"{name}.cu", op / "variants" / f"{name}.cu") if f.is_file()), None)
+    files = (fault.path.parent / folder / f"{fault.keys.get('kernel')}.cu" for folder in (".", "variants", "small"))
+    return next((file for file in files if file.is_file()), None)
+
+
+class Text:
+    """A kernel or a header of it, and the changes of its lines."""
+
+    def __init__(self, path):
+        self.path = path
+        self.lines = [line.rstrip() for line in path.read_text().splitlines()]
+        self.first = next((i for i, line in enumerate(self.lines) if not line.startswith("//")), len(self.lines))
+        self.replaced = {}  # of each line that a hunk replaces or keeps, the hunk
+        self.spaces = {space[1] for space in map(NAMESPACE.match, self.lines) if space}
+
+    def change(self, hunk):
+        """Takes a hunk, and returns what is wrong with it, or none."""
+        old = [text for _, sign, text in hunk if sign != "+"]
+        places = places_of(self.lines, old) if old else []
+        if not old:
+            return "it takes no line away, and has none that stays"
+        if all(sign == " " for _, sign, _ in hunk):
+            return "it changes nothing"
+        if len(places) > 1:
+            where = ", ".join(str(p + 1) for p in places)
+            return f"the lines stand {len(places)} times in {named(self.path)}: from line {where} on"
+        if not places:
+            strange = next((text for text in old if text not in self.lines), None)
+            why = "the lines do not follow each other there" if strange is None else f"it has no line '{strange}'"
+            return f"the lines stand nowhere in {named(self.path)}: {why}"
+        if places[0] < self.first:
+            return f"the lines stand in the head comment of {named(self.path)}, which is not kept"
+        if self.replaced.keys() & set(range(places[0], places[0] + len(old))):
+            return "two changes of one line"
+        self.replaced.update({places[0] + i: hunk for i in range(len(old))})
+        return None
+
+    def written(self, fault, of_line):
+        """The lines with their changes; of_line gives what stands in place of a line that stays.
+        Messages of the compiler and the judge name the lines of both files."""
+        text = []
+        at = self.first
+        follows = False
+        while at < len(self.lines):
+            hunk = self.replaced.get(at)
+            for number, sign, line in hunk or [(None, " ", None)]:
+                if sign == "+":
+                    text += [f'#line {number} "{named(fault.path)}"', line]
+                    continue
+                if sign == " ":
+                    instead = of_line(self.lines[at])
+                    if hunk or not follows:
+                        text.append(f'#line {at + 1} "{named(self.path)}"')
+                    text += instead
+                    follows = not hunk and len(instead) == 1
+                at += 1
+            follows = follows and not hunk
+        return text
+
+
+class Kernel:
+    """The right kernel of an edit, with the headers that it includes."""
+
+    def __init__(self, fault, file):
+        self.fault, self.op = fault, fault.path.parent
+        self.texts = {}  # of each file its text, the kernel first
+        self.included = {}  # of each the files that it includes
+        self.text = self.read(file)
+
+    def read(self, path):
+        if path not in self.texts:
+            text = self.texts[path] = Text(path)
+            found = [self.header_of(line) for line in text.lines if self.fault.edited_of_op]
+            self.included[path] = [header for header in found if header]
+            for header in self.included[path]:
+                self.read(header)
+        return self.texts[path]
+
+    def header_of(self, line):
+        """The header that a line includes, if it is one of cuda/."""
+        include = re.fullmatch(r'#include "cuda/(.*)"', line)
+        roots = (self.op.parent, TREE / "cuda")
+        return next((root / include[1] for root in roots if (root / include[1]).is_file()), None) if include else None
+
+    def named(self, header):
+        """The text of a header as `in:` has it, or none."""
+        for folder in (self.op, self.op.parent, TREE / "cuda"):
+            if folder / header in self.texts:
+                return self.texts[folder / header]
+        return None
+
+    def inlined(self):
+        """The headers that are put in place of their #include lines."""
+        # Note: of the op's own headers those of all its edits, which are compiled together.  Else a call would find two functions:
+        # that of the kernel, and that of the right header, in the namespace of its arguments' types.
+        edited = {text.path for text in map(self.named, self.fault.edited_of_op) if text}
+        inlined = {path for path in edited if self.op in path.parents or self.texts[path].replaced}
+        while True:
+            more = {path for path in self.texts if inlined.intersection(self.included[path])} - {self.text.path}
+            if more <= inlined:
+                return inlined
+            inlined |= more
+
+    def written(self):
+        """The text of the edited kernel, and what is wrong with its headers."""
+        op, old, new = self.op.name, self.fault.keys["kernel"], self.fault.name
+        inlined = self.inlined()
+        wrong = []
+        for path in sorted(inlined):
+            strange = [line for line in self.texts[path].lines if line.startswith("namespace ") and not NAMESPACE.match(line)]
+            if strange or not self.texts[path].spaces:
+                why = f"it has '{strange[0]}'" if strange else "it opens none"
+                wrong.append(f"{named(path)} is part of the edit, so its namespace must begin with {SHARED}: {why}")
+        done = set()
+
+        def of_line(line):
+            header = self.header_of(line)
+            if header in inlined:
+                if header in done:
+                    return []
+                done.add(header)
+                return self.texts[header].written(self.fault, of_line)
+            if line == "#pragma once":
+                return []
+            space = NAMESPACE.match(line) or re.match(rf"}}  // namespace ({SHARED}[\w:]*)$", line)
+            if not space:
+                return [line.replace(f"ROOM({op}, {old})", f"ROOM({op}, {new})")]
+            inner = space[1].removeprefix(SHARED).removeprefix(f"::{op}_room")
+            if not inner:
+                return [line.replace(space[1], f"assay::ROOM({op}, {new})")]
+            # Note: outside of the op's namespace, whose names hide those that the rest of the header's namespace defines.
+            moved = f"{SHARED}::{op}_{new}{inner}"
+            if line.startswith("}"):
+                return [line.replace(space[1], moved)]
+            alias = f"namespace {inner[2:]} = ::{moved};"
+            known = [f"namespace {space[1]} {{}}", f"namespace {moved} {{}}", f"namespace assay::ROOM({op}, {new}) {{ {alias} }}"]
+            return [*known, f"namespace {moved} {{", f"using namespace ::{space[1]};"]
+
+        return self.text.written(self.fault, of_line), wrong
 
 
 def edited_kernel(fault):
@@ -127,97 +277,59 @@ def edited_kernel(fault):
     wrong = [f"{fault.place()}: an edit has '{key}:'" for key in KEYS[fault.kind] if key not in fault.keys]
     if wrong:
         return None, wrong
-    for folder in ("broken", "variants", "."):
+    for folder in ("broken", "variants", "small", "."):
         if (fault.path.parent / folder / f"{fault.name}.cu").is_file():
             wrong.append(f"{fault.place()}: {folder}/{fault.name}.cu is a kernel of that name")
     file = kernel_of(fault)
     if not file:
         return None, [*wrong, f"{fault.place()}: there is no kernel {named(fault.path.parent)}/{fault.keys['kernel']}.cu"]
-    lines = [line.rstrip() for line in file.read_text().splitlines()]
-    first = next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
-    # Of each line of the kernel that is replaced, the hunk; messages of the compiler and the judge name the lines of both files.
-    replaced = {}
-    for hunk in fault.hunks:
-        line = hunk[0][0]
-        old = [text for _, sign, text in hunk if sign != "+"]
-        places = places_of(lines, old) if old else []
-        if not old:
-            wrong.append(f"{fault.place(line)}: it takes no line away, and has none that stays")
-        elif all(sign == " " for _, sign, _ in hunk):
-            wrong.append(f"{fault.place(line)}: it changes nothing")
-        elif len(places) > 1:
-            where = ", ".join(str(p + 1) for p in places)
-            wrong.append(f"{fault.place(line)}: the lines stand {len(places)} times in {named(file)}: from line {where} on")
-        elif not places:
-            strange = next((text for text in old if text not in lines), None)
-            why = "the lines do not follow each other there" if strange is None else f"it has no line '{strange}'"
-            wrong.append(f"{fault.place(line)}: the lines stand nowhere in {named(file)}: {why}")
-        elif places[0] < first:
-            wrong.append(f"{fault.place(line)}: the lines stand in the head comment of {named(file)}, which is not kept")
-        elif replaced.keys() & set(range(places[0], places[0] + len(old))):
-            wrong.append(f"{fault.place(line)}: two changes of one line")
-        else:
-            replaced.update({places[0] + i: hunk for i in range(len(old))})
+    kernel = Kernel(fault, file)
+    for header, hunk in fault.hunks:
+        text = kernel.named(header) if header else kernel.text
+        why = text.change(hunk) if text else f"{named(file)} includes no header '{header}'"
+        if why:
+            wrong.append(f"{fault.place(hunk[0][0])}: {why}")
     for sign, does in (("-", "takes away"), ("+", "adds")):
-        changed = sum(1 for hunk in fault.hunks for _, s, _ in hunk if s == sign)
+        changed = sum(1 for _, hunk in fault.hunks for _, s, _ in hunk if s == sign)
         if changed > MOST:
             wrong.append(f"{fault.place()}: it {does} {changed} lines, at most {MOST}; a larger one is a file of {fault.kind}/")
     if not fault.hunks:
         wrong.append(f"{fault.place()}: an edit has lines to replace")
-    room = re.compile(rf"ROOM\({fault.path.parent.name}, {fault.keys['kernel']}\)")
-    if not any(room.search(line) for line in lines):
-        wrong.append(
-            f"{fault.place()}: {named(file)} opens no namespace assay::ROOM({fault.path.parent.name}, {fault.keys['kernel']})"
-        )
-    if wrong:
-        return None, wrong
-
+    room = f"ROOM({fault.path.parent.name}, {fault.keys['kernel']})"
+    if not any(room in line for line in kernel.text.lines):
+        wrong.append(f"{fault.place()}: {named(file)} opens no namespace assay::{room}")
+    text, why = kernel.written()
+    wrong += [f"{fault.place()}: {line}" for line in why]
     # Note: a kernel is named after its file, which #line says is that of the right one.
-    text = fault.head() + [
-        "#undef ASSAY_PLACE",
-        f'#define ASSAY_PLACE "{fault.path.parent.name}/{fault.kind}/{fault.name}.cu"',
-    ]
-    follows = False
-    renamed = f"ROOM({fault.path.parent.name}, {fault.name})"
-    i = first
-    while i < len(lines):
-        if i in replaced:
-            hunk, at = replaced[i], i
-            for number, sign, line in hunk:
-                if sign == "+":
-                    text += [f'#line {number} "{named(fault.path)}"', line]
-                    continue
-                if sign == " ":
-                    text += [f'#line {at + 1} "{named(file)}"', room.sub(renamed, lines[at])]
-                at += 1
-            i = at
-            follows = False
-            continue
-        if not follows:
-            text.append(f'#line {i + 1} "{named(file)}"')
-            follows = True
-        text.append(room.sub(renamed, lines[i]))
-        i += 1
-    text += ["#undef ASSAY_PLACE", "#define ASSAY_PLACE __FILE__"]
-    return "\n".join(text) + "\n", []
+    place = f'#define ASSAY_PLACE "{fault.path.parent.name}/{fault.kind}/{fault.name}.cu"'
+    lines = [*fault.head(), "#undef ASSAY_PLACE", place, *text, "#undef ASSAY_PLACE", "#define ASSAY_PLACE __FILE__"]
+    return (None, wrong) if wrong else ("\n".join(lines) + "\n", [])
 
 
 def faults_of(folder):
     """All faults of a folder, and its variants that are edits."""
-    return [fault for name in KINDS for path in sorted(folder.glob(f"*/{name}")) for fault in read(path)]
+    found = [fault for name in KINDS for path in sorted(folder.glob(f"*/{name}")) for fault in read(path)]
+    edited = {}
+    for fault in found:
+        fault.edited_of_op = edited.setdefault(fault.path.parent, set())
+        fault.edited_of_op.update(header for header, _ in fault.hunks if header)
+    return found
 
 
 def check(folder):
     """What is wrong with the faults of a folder, and the number of edits."""
     wrong = []
     edits = 0
+    edited = set()  # kernels
     for fault in faults_of(folder):
         if fault.is_edit:
             edits += 1
+            edited.add(kernel_of(fault))
             wrong += edited_kernel(fault)[1]
         elif not (fault.path.parent / "broken" / f"{fault.name}.cu").is_file():
             wrong.append(f"{fault.place()}: it is no edit, and there is no file broken/{fault.name}.cu")
-    return wrong, edits
+    unused = set(folder.glob("*/small/*.cu")) - edited
+    return wrong + [f"{named(path)}:1: no edit changes this kernel" for path in sorted(unused)], edits
 
 
 def write_if_different(path, text):
@@ -243,73 +355,37 @@ def write(build, folder):
     return wrong
 
 
-SOUND = """// SPDX-License-Identifier: Apache-2.0
-// Idea.
-#include "x.hpp"
-
-namespace assay::ROOM(op, naive) {
-  float max = 0;
-  once();
-  twice();
-  twice();
-}  // namespace assay::ROOM(op, naive)
-"""
-EDIT = "[wrong]\nfault: f.\ncaught by: c.\nkernel: naive\n"
-OTHER = "[other]\nvariant: V.\nkernel: naive\n-  once();\n+  two();\n"
-MISTAKES = (  # an edit of faults.txt, and what is said of it
-    (EDIT + "-  one();\n+  two();\n", ":5: [wrong]: the lines stand nowhere in OP/naive.cu: it has no line '  one();'"),
-    (EDIT + "-  once();\n-  float max = 0;\n", ":5: [wrong]: the lines stand nowhere in OP/naive.cu: the lines do not follow"),
-    (EDIT + "-once();\n+  two();\n", "it has no line 'once();'"),
-    (EDIT + "-  once();\n\n-  twice();\n+  two();\n", ":7: [wrong]: the lines stand 2 times in OP/naive.cu: from line 8, 9 on"),
-    (EDIT + " // Idea.\n+  two();\n", ":5: [wrong]: the lines stand in the head comment of OP/naive.cu"),
-    (EDIT + "-  once();\n\n-  once();\n+  two();\n", ":7: [wrong]: two changes of one line"),
-    (EDIT + "   once();\n", ":5: [wrong]: it changes nothing"),
-    (EDIT + "+  two();\n", ":5: [wrong]: it takes no line away"),
-    (EDIT + "-  once();\n" + "+  two();\n" * 16, ":1: [wrong]: it adds 16 lines, at most 15"),
-    (EDIT, ":1: [wrong]: an edit has lines to replace"),
-    (EDIT.replace("naive", "other") + "-  once();\n", ":1: [wrong]: there is no kernel OP/other.cu"),
-    (EDIT.replace("naive", "roomless") + "-  once();\n", "opens no namespace assay::ROOM(op, roomless)"),
-    (EDIT.replace("caught by: c.\n", "") + "-  once();\n", ":1: [wrong]: an edit has 'caught by:'"),
-    (EDIT.replace("wrong", "file") + "-  once();\n", ":1: [file]: broken/file.cu is a kernel of that name"),
-    (EDIT.replace("wrong", "naive") + "-  once();\n", ":1: [naive]: ./naive.cu is a kernel of that name"),
-    ("[gone]\nwitness: w\ntier: T1\n", ":1: [gone]: it is no edit, and there is no file broken/gone.cu"),
-    ("-  once();\n", ":1: no line of faults.txt"),
-    (EDIT + "what: x\n", ":5: no line of faults.txt: what: x"),
-    (EDIT + "kernel: naive\n", ":5: a second 'kernel:'"),
-    (EDIT + EDIT, ":5: 'wrong' stands here twice"),
-    (OTHER, ":2: no line of faults.txt: variant: V."),
-)
-OF_VARIANTS = (  # the same of variants.txt
-    ("[other]\nkernel: naive\n", ":1: [other]: an edit has 'variant:'"),
-    (OTHER + "tier: T1\n", ":6: no line of variants.txt: tier: T1"),
-    (EDIT, ":2: no line of variants.txt: fault: f."),
-    (OTHER + "+  two();\n" * 15, ":1: [other]: it adds 16 lines, at most 15; a larger one is a file of variants/"),
-    (OTHER.replace("once", "one"), ":4: [other]: the lines stand nowhere"),
-)
-
-
 def self_test():
+    sys.path.append(str(TREE / "cmake/tests"))
+    from planted_faults import EDIT, HEADERS, IN, LED, MISTAKES, OF_VARIANTS, OTHER, SOUND
+
     with tempfile.TemporaryDirectory() as work:
         op, build = pathlib.Path(work).resolve() / "op", pathlib.Path(work).resolve() / "build"
         (op / "broken").mkdir(parents=True)
         (op / "naive.cu").write_text(SOUND)
         (op / "roomless.cu").write_text(SOUND)
+        (op / "small").mkdir()
+        for file, text in HEADERS.items():
+            (op / file).write_text(text)
         (op / "broken/file.cu").write_text("")
         edit = op / "faults.txt"
-        edit.write_text(
+        whole = (
             "[file]\nwitness: w\ntier: T1\n\n" + EDIT + "-  float max = 0;\n+  float max;\n   once();\n+  more();\n\n"
             "   twice();\n-  twice();\n }  // namespace assay::ROOM(op, naive)\nwitness: w\ntier: T1\n"
         )
-        assert check(op.parent) == ([], 1), check(op.parent)
+        edit.write_text(whole)
+        unused = [f"{op}/small/led.cu:1: no edit changes this kernel"]
+        assert check(op.parent) == (unused, 1), check(op.parent)
         assert write(build, op.parent) == []
         made = build / "op/broken/wrong.cu"
-        lines = [line for line in made.read_text().splitlines() if not line.startswith(("#line", "#undef", "#define ASSAY_PLACE", "// Written"))]
+        ours = ("#line", "#undef ASSAY_PLACE", "#define ASSAY_PLACE", "// Written")
+        lines = [line for line in made.read_text().splitlines() if not line.startswith(ours)]
         assert lines == [
             "// SPDX-License-Identifier: Apache-2.0",
             "// FAULT: f.",
             "// Caught by: c.",
             "",
-            '#include "x.hpp"',
+            "#include <x>",
             "",
             "namespace assay::ROOM(op, wrong) {",
             "  float max;",
@@ -322,6 +398,12 @@ def self_test():
         assert edit.read_text().splitlines()[int(number) - 1] == "+  more();" and file == str(edit)
         number, file = re.findall(r'#line (\d+) "(.*)"\n}', made.read_text())[0]
         assert SOUND.splitlines()[int(number) - 1].startswith("}") and file == str(op / "naive.cu")
+        edit.write_text(IN + "-  once();\n+  two();\n")
+        text, wrong = edited_kernel(next(fault for fault in faults_of(op.parent) if fault.name == "wrong"))
+        assert '#define ASSAY_PLACE "op/broken/wrong.cu"' in text
+        lines = [line for line in text.splitlines()[4:] if not line.startswith(ours)]
+        assert (" ".join(lines), wrong) == (LED.replace("\n", " "), []), (lines, wrong)
+        edit.write_text(whole)
         before = made.stat().st_mtime_ns
         assert write(build, op.parent) == [] and made.stat().st_mtime_ns == before, "what is the same is written again"
         variants = op / "variants.txt"

@@ -14,21 +14,6 @@ using hopper_gemm::Turn;
 inline constexpr int kBoxRow = 128, kOwn = 128, kHopperThreads = 384, kLoopQueries = 64;
 inline constexpr int kCopierRegisters = 24, kOtherRegisters = 240;  // a thread; the launch gives 168
 
-// The steps in which broken kernels differ.
-struct HopperSteps {
-  __device__ static float log_sum(float lse) { return lse == -INFINITY ? INFINITY : lse * kLog2E; }
-  __device__ static bool hidden_key(int column, int seen) { return column >= seen; }
-  __device__ static bool hidden_query(int query, int seen_from) { return query < seen_from; }
-  __device__ static int first_block(int seen_from) { return seen_from / kLoopQueries; }
-  __device__ static int heads(int group) { return group; }  // that add to a key's gradients
-  __device__ static float key_factor(float scale) { return scale; }
-  // A thread of a warp gives a stage of Q back: when dK has been issued; when it is over.
-  __device__ static void keys_issued(Barrier* /*empty*/) {}
-  __device__ static void keys_over(Barrier* empty) { barrier_arrive(empty); }
-  __device__ static bool mends(unsigned rows) { return rows != 0; }
-  __device__ static void fence() { fence_shared_async(); }
-};
-
 // Byte of a channel in a row of boxes that are 64 channels wide and `box` bytes large, swizzled by 128.
 __device__ inline int box_byte(int row, int channel, int box) {
   return channel / 64 * box + row * kBoxRow + ((channel / 8 ^ row) & 7) * 16 + channel % 8 * 2;
@@ -43,48 +28,6 @@ struct Statistics {
     return (static_cast<std::int64_t>(batch) * heads + head) * pitch;
   }
 };
-
-inline constexpr int kStatisticThreads = 128, kStatisticRows = 8;  // places of a warp; 64, and so each pitch, is a multiple
-
-// For each place of `l` and `d`; and clears kSums of the floats `sums` for each.  16 lanes take a row of at most 128 channels,
-// and a warp's rows are loaded before the first is used.
-template <class Steps, int kSums, class T>
-__global__ void __launch_bounds__(kStatisticThreads)
-    attention_backward_statistics(Problem<T> p, float* l, float* d, float* sums, int pitch, std::int64_t places) {
-  constexpr int kTurns = kStatisticRows / 2;
-  const std::int64_t place = (static_cast<std::int64_t>(blockIdx.x) * (kStatisticThreads / kWarp) + warp_id()) * kStatisticRows;
-  if (place >= places) return;
-  const int first = static_cast<int>(place % pitch), all = static_cast<int>(place / pitch), lane = lane_id();
-  const int batch = all / p.heads, head = all % p.heads, channel = lane % 16 * 8;
-  Vec<T, 8> x[kTurns]{}, y[kTurns]{};
-  float lse[kTurns];
-#pragma unroll
-  for (int i = 0; i < kTurns; ++i) {
-    const int query = first + 2 * i + lane / 16;
-    lse[i] = query < p.queries && lane % 16 == 0 ? ld(p.lse.row(batch, head, query)) : -INFINITY;
-    if (query >= p.queries || channel >= p.dim) continue;
-    x[i] = ld(reinterpret_cast<const Vec<T, 8>*>(p.d_o.row(batch, head, query) + channel));
-    y[i] = ld(reinterpret_cast<const Vec<T, 8>*>(p.o.row(batch, head, query) + channel));
-  }
-  if constexpr (kSums > 0) {
-#pragma unroll
-    for (int i = 0; i < kStatisticRows * kSums / (4 * kWarp); ++i)
-      Steps::clear(reinterpret_cast<Vec<float, 4>*>(sums + place * kSums) + i * kWarp + lane);
-  }
-#pragma unroll
-  for (int i = 0; i < kTurns; ++i) {
-    float sum = 0;
-#pragma unroll
-    for (int e = 0; e < 8; ++e) sum = fmaf(to_float(x[i][e]), to_float(y[i][e]), sum);
-#pragma unroll
-    for (int offset = 8; offset > 0; offset /= 2) sum += shuffle_xor(sum, offset);
-    const std::int64_t at = place + 2 * i + lane / 16;
-    if (lane % 16 == 0) {
-      st(l + at, Steps::log_sum(lse[i]));
-      st(d + at, sum);
-    }
-  }
-}
 
 // A row's gradients by plain instructions, from the pairs that count alone: x += p (g - D) a, y += p b, of the other kind's rows
 // a and b.  wgmma takes all pairs of a tile, and 0 times NaN is NaN; and a p (g - D) may be too large for the storage dtype.
@@ -207,15 +150,6 @@ TensorMap head_map(const Tensor& t, int rows) {
   return tensor_map<T>(t.as<T>(), {t.shape[3], t.shape[1], t.shape[2], t.shape[0]}, strides, {64, rows, 1, 1}, Swizzle::by_128);
 }
 
-// Launches attention_backward_statistics.
-template <class Steps, int kSums, class T>
-void run_statistics(const Problem<T>& p, const Statistics& of, float* sums, const Launch& l) {
-  const std::int64_t places = static_cast<std::int64_t>(p.batches) * p.heads * of.pitch;
-  if (places > 0)
-    launch(attention_backward_statistics<Steps, kSums, T>,
-           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp * kStatisticRows)), .block = dim3(kStatisticThreads)},
-           l.stream, p, of.l, of.d, sums, of.pitch, places);
-}
 // A map of boxes of L or D of kLoopQueries queries.
 inline TensorMap row_map(const float* data, std::int64_t pitch, std::int64_t rows) {
   const std::int64_t strides[] = {pitch};

@@ -23,25 +23,6 @@ struct FusedShape : KeysShape<Dim> {
 
 inline constexpr int kSummerRegisters = 72, kHolderRegisters = 216;  // a thread; the launch gives 168
 
-struct FusedSteps : HopperSteps {
-  template <class V>
-  __device__ static void clear(V* sums) {
-    st(sums, V{});
-  }
-  __device__ static void add(const TensorMap& sums, const float* of_block, int row) { add_box(sums, of_block, 0, row); }
-  __device__ static void fence_scores() { fence_shared_async(); }
-  // Waits until dS of the step before last is no longer read.
-  __device__ static void wait_for_scores(Barrier* free, int phase) { barrier_wait(free, phase); }
-  __device__ static void wait_for_sums() { store_wait_read<0>(); }
-  static constexpr int kFirstProduct = 0;     // of the products of 16 keys that make dQ
-  static constexpr bool kWaitsBefore = true;  // for the buffer of dS, before g
-};
-// Timed on an H200: with a mask the wait before g saves 4 to 8 %, without one it costs 1 to 2 %.
-template <class Steps>
-struct Unmasked : Steps {
-  static constexpr bool kWaitsBefore = false;
-};
-
 // The steps of a block of keys: all blocks of queries that see it, of each head of its group.
 struct FusedWork {
   int begin, end, steps;  // blocks of queries [begin, end) of a head
@@ -52,7 +33,8 @@ struct FusedWork {
   }
 };
 
-template <class S, class Steps, class T>
+// kWaitsBefore: for the buffer of dS before g, in place of after it.
+template <class S, bool kWaitsBefore, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_fused(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
                                     const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v,
@@ -62,11 +44,11 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
                                     const Schedule schedule) {
   const Work tile = work_of(schedule, static_cast<int>(blockIdx.x));
   const int kv_heads = p.heads / p.group, kv_head = tile.head % kv_heads, batch = tile.head / kv_heads, first = tile.rank * kOwn;
-  const int begin = Steps::first_block(p.seen_from(first)), end = (p.queries + kLoopQueries - 1) / kLoopQueries;
-  const int steps = end > begin ? (end - begin) * Steps::heads(p.group) : 0;
+  const int begin = p.seen_from(first) / kLoopQueries, end = (p.queries + kLoopQueries - 1) / kLoopQueries;
+  const int steps = end > begin ? (end - begin) * p.group : 0;
   // The first query that sees a key, and the first block of queries of which one sees any of 64 keys.
   const auto seen_from = [&](int key) { return key < p.keys ? p.seen_from(key) : p.queries; };
-  const auto first_block = [&](int key) { return key < p.keys ? Steps::first_block(p.seen_from(key)) : end; };
+  const auto first_block = [&](int key) { return key < p.keys ? p.seen_from(key) / kLoopQueries : end; };
   auto* const own = box_memory<Barrier>(S::kBarriersAt);
   Barrier *const q_full = own + 1, *const q_empty = q_full + S::kStages, *const o_full = q_empty + S::kStages;
   Barrier *const o_empty = o_full + S::kStages, *const scores_full = o_empty + S::kStages, *const scores_empty = scores_full + 2;
@@ -143,12 +125,12 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
         const auto of_keys = mn_major<T>(box_memory<unsigned char>(h * S::kBox), S::kBox);
         wgmma_begin();
 #pragma unroll
-        for (int j = Steps::kFirstProduct; j < kOwn / 16; ++j)
-          wgmma<T>(sum, of_scores.plus(j * 16 * kBoxRow), of_keys.plus(j * 16 * kBoxRow), j != Steps::kFirstProduct);
+        for (int j = 0; j < kOwn / 16; ++j)
+          wgmma<T>(sum, of_scores.plus(j * 16 * kBoxRow), of_keys.plus(j * 16 * kBoxRow), j != 0);
         wgmma_commit();
         wgmma_wait<0>(sum);
         if (h == 0) {
-          if (thread == 0) Steps::wait_for_sums();
+          if (thread == 0) store_wait_read<0>();
           sync_named(3, 128);
         }
         if (h == S::kHalves - 1 && thread == 0) barrier_arrive(scores_empty + b);
@@ -160,7 +142,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       fence_shared_async();
       sync_named(3, 128);
       if (thread == 0) {
-        Steps::add(sums, box_memory<float>(S::kSumsAt), ((batch * p.heads + head) * of_head + w.block) * S::kSumsRows);
+        add_box(sums, box_memory<float>(S::kSumsAt), 0, ((batch * p.heads + head) * of_head + w.block) * S::kSumsRows);
         store_commit();
         if (next < steps) {
           barrier_wait(q_empty + t.stage, t.phase ^ 1);
@@ -210,7 +192,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
         for (int n = 0; n < kLoopQueries / 8; ++n)
 #pragma unroll
           for (int e = 0; e < 2; ++e)
-            if (Steps::hidden_query(query + 8 * n + e, from)) s[4 * n + 2 * h + e] = -INFINITY;
+            if (query + 8 * n + e < from) s[4 * n + 2 * h + e] = -INFINITY;
       }
     }
 #pragma unroll
@@ -231,7 +213,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       ds[i] = pack<T>(weight[0] * (s[8 * j + 2 * i] - of[0]), weight[1] * (s[8 * j + 2 * i + 1] - of[1]));
     }
   };
-  const auto wait_for_scores = [&] { Steps::wait_for_scores(scores_empty + (w.step & 1), (w.step >> 1 & 1) ^ 1); };
+  // Waits until dS of the step before last is no longer read.
+  const auto wait_for_scores = [&] { barrier_wait(scores_empty + (w.step & 1), (w.step >> 1 & 1) ^ 1); };
   const auto store_scores = [&](const auto& scores) {
     const int b = w.step & 1;
 #pragma unroll
@@ -241,7 +224,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       // Note: of the swizzled 16-byte piece only two bits depend on j.
       stmatrix<4>(box_memory<T>(S::kScoresAt + b * S::kScores + (scores_at ^ j * 32)), ds);
     }
-    Steps::fence_scores();
+    fence_shared_async();
     sync_named(1 + me, 128);
     if (thread == 0) barrier_arrive(scores_full + b);
   };
@@ -289,14 +272,14 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       if (thread == 0) barrier_arrive(o_empty + before);
       weigh();  // under dK
       // Note: after g it ends a basic block, and ptxas moves the exponentials into the next one.
-      if constexpr (Steps::kWaitsBefore) wait_for_scores();
+      if constexpr (kWaitsBefore) wait_for_scores();
       barrier_wait(o_full + t.stage, t.phase);
       wgmma_begin();
       over_channels<S, T>(s, S::kTile, S::kGradientAt + t.stage * S::kLoop, me);
       wgmma_wait<0>(s);
       wgmma_wait<0>(of_k);
       if (thread == 0) barrier_arrive(q_empty + before);
-      if constexpr (!Steps::kWaitsBefore) wait_for_scores();
+      if constexpr (!kWaitsBefore) wait_for_scores();
       store_scores(weighed);
       before = t.stage;
       buffer = w.step & 1;
@@ -310,7 +293,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     wgmma_wait<0>(of_v);
     wgmma_wait<0>(of_k);
   }
-  store_keys<S, Steps, T>(of_k, of_v, dk, dv, p, statistics, first, kv_head, batch, me, [&] {
+  store_keys<S, T>(of_k, of_v, dk, dv, p, statistics, first, kv_head, batch, me, [&] {
     if (steps > 0) barrier_wait(scores_empty + ((steps - 1) & 1), (steps - 1) >> 1 & 1);
   });
 }

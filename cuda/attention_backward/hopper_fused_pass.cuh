@@ -5,6 +5,7 @@
 
 #include "cuda/attention_backward/hopper_fused.cuh"
 #include "cuda/attention_backward/hopper_queries.cuh"
+#include "cuda/attention_backward/hopper_statistics.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
@@ -22,7 +23,7 @@ inline constexpr int kConvertThreads = 128;
 
 // dQ of 64 queries from their sums.  Sums lie as the block's accumulators: four of a thread beside four of the next one.  Note:
 // launch bounds of 4 blocks allow more registers than the compiler takes by itself, with spills.
-template <class S, class Steps, class T>
+template <class S, class T>
 __global__ void __launch_bounds__(kConvertThreads, 4)
     attention_backward_hopper_convert(const __grid_constant__ TensorMap dq, const Problem<T> p, const Statistics statistics,
                                       const float* sums) {
@@ -38,8 +39,8 @@ __global__ void __launch_bounds__(kConvertThreads, 4)
     for (int e = 0; e < 4; ++e) sum[4 * i + e] = four[e];
   }
   unsigned char* const staging = box_memory<unsigned char>();
-  stage_queries<S::kDim, Steps, T>(sum, p, statistics, batch, head, first, staging, 0, S::kLoopBox);
-  Steps::fence();
+  stage_queries<S::kDim, T>(sum, p, statistics, batch, head, first, staging, 0, S::kLoopBox);
+  fence_shared_async();
   sync_block();
   if (thread == 0) {
     for (int h = 0; h < S::kHalves; ++h) store_box(dq, staging + h * S::kLoopBox, h * 64, first, head, batch);
@@ -53,7 +54,7 @@ std::size_t bytes_with_fused_sums(const attention_backward::Args& a) {
   return bytes_of_statistics(a) + static_cast<std::size_t>(a.q.shape[0] * a.q.shape[2] * pitch_of(a)) * kDim * sizeof(float);
 }
 
-template <int kDim, class Steps, class T>
+template <int kDim, class T>
 void run_one_pass(const attention_backward::Args& a, const Launch& l) {
   using S = FusedShape<kDim>;
   const Problem<T> p = problem<T>(a, l);
@@ -61,7 +62,7 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
   float* const of_l = static_cast<float*>(l.workspace);
   const Statistics statistics{of_l, of_l + rows * pitch, static_cast<int>(pitch)};
   float* const sums = of_l + 2 * rows * pitch;
-  run_statistics<Steps, kDim>(p, statistics, sums, l);
+  run_statistics<kDim>(p, statistics, sums, l);
   // Note: of an empty tensor there is no map, and none of its boxes is copied.
   const bool queries = a.q.size() > 0;
   if (a.k.size() > 0) {
@@ -76,7 +77,8 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
     const TensorMap map_of_sums = queries ? tensor_map<float>(sums, {S::kSumsRow, blocks * S::kSumsRows}, of_sums,
                                                               {S::kSumsRow, S::kSumsRows}, Swizzle::none)
                                           : TensorMap{};
-    launch(masked ? attention_backward_hopper_fused<S, Steps, T> : attention_backward_hopper_fused<S, Unmasked<Steps>, T>,
+    // Timed on an H200: with a mask the wait before g saves 4 to 8 %, without one it costs 1 to 2 %.
+    launch(masked ? attention_backward_hopper_fused<S, true, T> : attention_backward_hopper_fused<S, false, T>,
            {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
             .block = dim3(kHopperThreads),
             .shared_bytes = S::kShared},
@@ -85,7 +87,7 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
            map_of(statistics.d), map_of_sums, p, statistics, s);
   }
   if (queries)
-    launch(attention_backward_hopper_convert<S, Steps, T>,
+    launch(attention_backward_hopper_convert<S, T>,
            {.grid = dim3(blocks), .block = dim3(kConvertThreads), .shared_bytes = S::kLoop}, l.stream, head_map<T>(a.dq, 64), p,
            statistics, static_cast<const float*>(sums));
 }

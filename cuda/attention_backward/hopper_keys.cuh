@@ -21,7 +21,7 @@ struct KeysShape {
 
 // Stores the gradients of this warpgroup's 64 keys, by way of the rows of V and K that it has multiplied.  wait_for_k: returns
 // when nobody else reads those of K.
-template <class S, class Steps, class T, class Wait>
+template <class S, class T, class Wait>
 __device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float (&of_v)[S::kDim / 2], const TensorMap& dk,
                                   const TensorMap& dv, const Problem<T>& p, const Statistics& statistics, int first, int kv_head,
                                   int batch, int me, Wait&& wait_for_k) {
@@ -31,8 +31,8 @@ __device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float 
   const unsigned bad_k[2] = {not_finite(of_k, 0), not_finite(of_k, 1)}, bad_v[2] = {not_finite(of_v, 0), not_finite(of_v, 1)};
   stage_rows<T>(of_v, 1.0f, staging + S::kTile, me, S::kBox);
   wait_for_k();
-  stage_rows<T>(of_k, Steps::key_factor(p.scale), staging, me, S::kBox);
-  if (Steps::mends(bad_k[0] | bad_k[1] | bad_v[0] | bad_v[1])) {
+  stage_rows<T>(of_k, p.scale, staging, me, S::kBox);
+  if ((bad_k[0] | bad_k[1] | bad_v[0] | bad_v[1]) != 0) {
     sync_warp();
 #pragma unroll 1
     for (int row = 0; row < 16; ++row) {
@@ -53,7 +53,7 @@ __device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float 
       if (mends_v) mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
     }
   }
-  Steps::fence();
+  fence_shared_async();
   sync_named(1 + me, 128);
   if (thread == 0) {
     for (int h = 0; h < S::kHalves; ++h) {
@@ -85,7 +85,7 @@ __device__ inline void over_queries(float (&to)[S::kDim / 2], const unsigned (&b
   wgmma_commit();
 }
 
-template <class S, class Steps, class T>
+template <class S, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_keys(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
                                    const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v,
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
                                    const Statistics statistics, const Schedule schedule) {
   const Work work = work_of(schedule, static_cast<int>(blockIdx.x));
   const int kv_heads = p.heads / p.group, kv_head = work.head % kv_heads, batch = work.head / kv_heads, first = work.rank * kOwn;
-  const int begin = Steps::first_block(p.seen_from(first)), of_head = (p.queries + kLoopQueries - 1) / kLoopQueries - begin;
-  const int steps = of_head > 0 ? of_head * Steps::heads(p.group) : 0;
+  const int begin = p.seen_from(first) / kLoopQueries, of_head = (p.queries + kLoopQueries - 1) / kLoopQueries - begin;
+  const int steps = of_head > 0 ? of_head * p.group : 0;
   auto* const own = box_memory<Barrier>(S::kBarriersAt);
   Barrier *const q_full = own + 1, *const q_empty = q_full + S::kStages, *const o_full = q_empty + S::kStages;
   Barrier* const o_empty = o_full + S::kStages;
@@ -159,8 +159,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         float& w = s[4 * n + e];
-        if (masked && Steps::hidden_query(query + 8 * n + lane % 4 * 2 + e % 2, p.seen_from(warp_key + e / 2 * 8 + lane / 4)))
-          w = -INFINITY;
+        if (masked && query + 8 * n + lane % 4 * 2 + e % 2 < p.seen_from(warp_key + e / 2 * 8 + lane / 4)) w = -INFINITY;
         w = exp2_approx(fmaf(w, c, -of[e % 2]));
       }
     }
@@ -195,7 +194,6 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       barrier_wait(q_full + t.stage, t.phase);
       over_channels<S, T>(s, 0, S::kQAt + t.stage * S::kLoop, me);
       over_queries<S, T>(of_k, ds, S::kQAt + before * S::kLoop);
-      if (lane == 0) Steps::keys_issued(q_empty + before);
       wgmma_wait<1>(s);
       wgmma_wait<1>(of_v);
       sync_warp();
@@ -207,7 +205,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       wgmma_wait<0>(g);
       wgmma_wait<0>(of_k);
       sync_warp();
-      if (lane == 0) Steps::keys_over(q_empty + before);
+      if (lane == 0) barrier_arrive(q_empty + before);
       pack();
     }
     wgmma_begin();
@@ -217,7 +215,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     wgmma_wait<0>(of_k);
   }
 
-  store_keys<S, Steps, T>(of_k, of_v, dk, dv, p, statistics, first, kv_head, batch, me, [] {});
+  store_keys<S, T>(of_k, of_v, dk, dv, p, statistics, first, kv_head, batch, me, [] {});
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_backward_room

@@ -4,13 +4,14 @@
 
 #include "cuda/attention_backward/hopper_keys.cuh"
 #include "cuda/attention_backward/hopper_queries.cuh"
+#include "cuda/attention_backward/hopper_statistics.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
 inline constexpr Numerics kHopperNumerics = {
     .accumulate = DType::f32, .chain = {.lanes = 1}, .mma_terms = 16, .narrow_probabilities = true, .flushes_subnormals = true};
 
-template <int kDim, class Steps, class T>
+template <int kDim, class T>
 void run_passes(const attention_backward::Args& a, const Launch& l) {
   const Problem<T> p = problem<T>(a, l);
   const std::int64_t pitch = pitch_of(a), rows = a.q.shape[0] * p.heads;
@@ -24,13 +25,13 @@ void run_passes(const attention_backward::Args& a, const Launch& l) {
                         .block = dim3(kHopperThreads),
                         .shared_bytes = shared};
   };
-  run_statistics<Steps, 0>(p, statistics, nullptr, l);
+  run_statistics<0>(p, statistics, nullptr, l);
   // Note: of an empty tensor there is no map, and none of its boxes is copied.
   const Tensor &some_k = a.k.size() > 0 ? a.k : a.q, &some_v = a.k.size() > 0 ? a.v : a.q;
   if (a.q.size() > 0) {
     using S = QueriesShape<kDim>;
     const Schedule s = order(ceil_div(p.queries, kOwn), p.heads, p.keys);
-    launch(attention_backward_hopper_queries<S, Steps, T>, dims(s, S::kShared), l.stream, head_map<T>(a.q, kOwn),
+    launch(attention_backward_hopper_queries<S, T>, dims(s, S::kShared), l.stream, head_map<T>(a.q, kOwn),
            head_map<T>(a.d_o, kOwn), head_map<T>(some_k, kOwn), head_map<T>(some_v, kOwn), head_map<T>(a.dq, 64), p, statistics,
            s);
   }
@@ -39,10 +40,9 @@ void run_passes(const attention_backward::Args& a, const Launch& l) {
     const bool queries = a.q.size() > 0;
     const Schedule s = order(ceil_div(p.keys, kOwn), p.heads / p.group, p.queries);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
-    launch(attention_backward_hopper_keys<S, Steps, T>, dims(s, S::kShared), l.stream,
-           head_map<T>(queries ? a.q : a.k, kLoopQueries), head_map<T>(queries ? a.d_o : a.k, kLoopQueries),
-           head_map<T>(a.k, kOwn), head_map<T>(a.v, kOwn), head_map<T>(a.dk, 64), head_map<T>(a.dv, 64), map_of(statistics.l),
-           map_of(statistics.d), p, statistics, s);
+    launch(attention_backward_hopper_keys<S, T>, dims(s, S::kShared), l.stream, head_map<T>(queries ? a.q : a.k, kLoopQueries),
+           head_map<T>(queries ? a.d_o : a.k, kLoopQueries), head_map<T>(a.k, kOwn), head_map<T>(a.v, kOwn),
+           head_map<T>(a.dk, 64), head_map<T>(a.dv, 64), map_of(statistics.l), map_of(statistics.d), p, statistics, s);
   }
 }
 

@@ -16,12 +16,12 @@ struct QueriesShape {
 };
 
 // Writes dQ of 64 queries, rows [64 me, 64 me + 64) from `first` on, to staging.
-template <int kDim, class Steps, class T>
+template <int kDim, class T>
 __device__ inline void stage_queries(const float (&sum)[kDim / 2], const Problem<T>& p, const Statistics& statistics, int batch,
                                      int head, int first, unsigned char* staging, int me, int box) {
   const unsigned bad[2] = {not_finite(sum, 0), not_finite(sum, 1)};
   stage_rows<T>(sum, p.scale, staging, me, box);
-  if (!Steps::mends(bad[0] | bad[1])) return;
+  if ((bad[0] | bad[1]) == 0) return;
   sync_warp();
 #pragma unroll 1
   for (int row = 0; row < 16; ++row) {
@@ -36,7 +36,7 @@ __device__ inline void stage_queries(const float (&sum)[kDim / 2], const Problem
   }
 }
 
-template <class S, class Steps, class T>
+template <class S, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_queries(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
                                       const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v,
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& w = s[4 * n + 2 * h + e];
-          if (masked && Steps::hidden_key(8 * n + e, seen)) w = -INFINITY;
+          if (masked && 8 * n + e >= seen) w = -INFINITY;
           w = exp2_approx(fmaf(w, c, -l[h]));
         }
     }
@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   // The rows of Q that this warpgroup has multiplied are free.
   sync_named(1 + me, 128);
   unsigned char* const staging = box_memory<unsigned char>();
-  stage_queries<S::kDim, Steps, T>(sum, p, statistics, batch, head, first, staging, me, S::kBox);
-  Steps::fence();
+  stage_queries<S::kDim, T>(sum, p, statistics, batch, head, first, staging, me, S::kBox);
+  fence_shared_async();
   sync_named(1 + me, 128);
   if (thread == 0) {
     for (int h = 0; h < S::kHalves; ++h)

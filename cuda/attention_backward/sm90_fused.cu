@@ -19,9 +19,8 @@ KERNEL(attention_backward){
 };
 
 void run(const attention_backward::Args& a, const Launch& l) {
-  with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
-    a.q.shape[3] > 64 ? run_one_pass<128, FusedSteps, T>(a, l) : run_one_pass<64, FusedSteps, T>(a, l);
-  });
+  with_half_type(a.q.dtype,
+                 [&]<class T>(Type<T>) { a.q.shape[3] > 64 ? run_one_pass<128, T>(a, l) : run_one_pass<64, T>(a, l); });
 }
 
 }  // namespace assay::ROOM(attention_backward, sm90_fused)

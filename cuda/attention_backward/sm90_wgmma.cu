@@ -15,9 +15,7 @@ KERNEL(attention_backward){
 };
 
 void run(const attention_backward::Args& a, const Launch& l) {
-  with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
-    a.q.shape[3] > 64 ? run_passes<128, HopperSteps, T>(a, l) : run_passes<64, HopperSteps, T>(a, l);
-  });
+  with_half_type(a.q.dtype, [&]<class T>(Type<T>) { a.q.shape[3] > 64 ? run_passes<128, T>(a, l) : run_passes<64, T>(a, l); });
 }
 
 }  // namespace assay::ROOM(attention_backward, sm90_wgmma)

@@ -10,7 +10,7 @@
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 // Sets the scores of hidden keys to -inf.  `row`: the first of the thread's two queries, 8 apart.
-template <class S, class Steps, class T>
+template <class S, class T>
 __device__ inline void hide(float (&s)[S::kKeys / 2], const Problem<T>& p, int row, int first_key) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -20,13 +20,13 @@ __device__ inline void hide(float (&s)[S::kKeys / 2], const Problem<T>& p, int r
     for (int n = 0; n < S::kKeys / 8; ++n)
 #pragma unroll
       for (int e = 0; e < 2; ++e)
-        if (Steps::hidden(8 * n + e, seen) || (S::kWindow && 8 * n + e < unseen)) s[4 * n + 2 * h + e] = -INFINITY;
+        if (8 * n + e >= seen || (S::kWindow && 8 * n + e < unseen)) s[4 * n + 2 * h + e] = -INFINITY;
   }
 }
 
 // Replaces scores by weights exp2(c (s - max)).  `shrink`: by how much sums over earlier blocks shrink, exactly 1 while the
 // maximum stays.  Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
-template <class S, class Steps>
+template <class S>
 __device__ inline void weigh(float (&s)[S::kKeys / 2], float (&max)[2], float (&sum)[2], float (&shrink)[2], float c) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -35,7 +35,7 @@ __device__ inline void weigh(float (&s)[S::kKeys / 2], float (&max)[2], float (&
     for (int n = 0; n < S::kKeys / 8; ++n) larger = fmaxf(larger, fmaxf(s[4 * n + 2 * h], s[4 * n + 2 * h + 1]));
     larger = fmaxf(larger, shuffle_xor(larger, 1));
     larger = fmaxf(larger, shuffle_xor(larger, 2));
-    const float base = Steps::base(larger), scaled = -base * c;
+    const float base = larger == -INFINITY ? 0.0f : larger, scaled = -base * c;
     shrink[h] = exp2_approx((max[h] - base) * c);
     max[h] = larger;
     float total = 0;
@@ -56,7 +56,7 @@ __device__ inline void pack_weights(unsigned (&p)[N / 8][4], const float (&s)[N]
 }
 
 // Stores O and L of a tile's 64 queries.
-template <class S, class Steps, class T>
+template <class S, class T>
 __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const TensorMap& out, const typename S::Output& o,
                               const float (&max)[2], const float (&sum)[2], int me) {
   const int thread = static_cast<int>(threadIdx.x) % 128, warp = thread / kWarp, lane = lane_id();
@@ -74,14 +74,14 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
 #pragma unroll
       for (int e = 4 * n + 2 * h; e < 4 * n + 2 * h + 2; ++e) bad = bad || o[e] != o[e];
     // Note: a row without a visible key is 0, and a NaN among its scores has made the total NaN: neither needs mending.
-    nan[h] = ballot(Steps::mends(bad) && total > 0);
+    nan[h] = ballot(bad && total > 0);
     inverse[h] = total == 0 ? 0.0f : 1.0f / total;
     const int query = warp_query + h * 8 + lane / 4;
     if (lane % 4 == 0 && query < p.queries)
       st(S::kPacked ? p.lse_of(t.batch, t.head, query) : p.lse.of(t.batch, t.head) + query * p.lse.seq,
-         total == 0 ? -INFINITY : Steps::log_sum(max[h], S::kCapped && p.cap > 0 ? 1.0f : p.scale, total));
+         total == 0 ? -INFINITY : fmaf(max[h], S::kCapped && p.cap > 0 ? 1.0f : p.scale, logf(total)));
   }
-  if (thread == 0) Steps::free_staging();
+  if (thread == 0) store_wait_read<0>();
   sync_named(1 + S::kGroups + me, 128);
   unsigned char* const staging = box_memory<unsigned char>(S::kOutAt);
 #pragma unroll
@@ -106,8 +106,8 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
     mend_rows<S::kDim, S::kWindow, S::kCapped>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
   }
   const int left = p.queries - first;
-  if (Steps::by_box(S::kPacked && p.q_starts != nullptr, left)) {
-    Steps::fence();
+  if (!(S::kPacked && p.q_starts != nullptr) || left >= 64) {
+    fence_shared_async();
     sync_named(1 + S::kGroups + me, 128);
     if (thread == 0) {
       for (int h = 0; h < S::kHalves; ++h)
@@ -127,7 +127,7 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
   }
 }
 
-template <class S, class Steps, class T>
+template <class S, class T>
 __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const Schedule& schedule, int me) {
   constexpr int kRead = 4 * S::kHalves;  // steps of 16 channels
   const HopperBarriers<S> barriers;
@@ -146,7 +146,7 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
     barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
     const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
     if constexpr (S::kSpread) {
-      if (Steps::passes(p.queries - first)) return pass_tile<S>(t, of_q, of_k, of_v, me);
+      if (p.queries - first <= 0) return pass_tile<S>(t, of_q, of_k, of_v, me);
     }
     typename S::Output o;
     typename S::Scores s;
@@ -162,7 +162,6 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
       for (int j = 0; j < kRead; ++j)
         wgmma<T>(s, q.plus(j / 4 * S::kBoxQ + j % 4 * 32), k.plus(j / 4 * S::kBoxK + j % 4 * 32), j != 0);
       wgmma_commit();
-      Steps::scores_issued(barriers.k_empty + of_k.stage, lead);
     };
     const auto issue_values = [&] {
       const auto v = mn_major<T>(box_memory<unsigned char>(S::kVAt + of_v.stage * S::kK), S::kBoxK);
@@ -171,17 +170,16 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
       wgmma_commit();
     };
     const auto scores_over = [&](int block) {
-      Steps::scores_done(barriers.k_empty + of_k.stage, lead);
+      if (lead) barrier_arrive(barriers.k_empty + of_k.stage);
       of_k.next();
       if (S::kCapped && p.cap > 0) {
 #pragma unroll
         for (int i = 0; i < S::kKeys / 2; ++i) s[i] = capped<true>(p, s[i]);
       }
       const int end = (block + 1) * S::kKeys;
-      if (Steps::cut(end, p.visible(first), p.visible(first + 63)) ||
-          (S::kWindow && end - S::kKeys < p.first_visible(first + 63)))
-        hide<S, Steps>(s, p, row, end - S::kKeys);
-      weigh<S, Steps>(s, max, sum, shrink, c);
+      if (end > p.visible(first) || (S::kWindow && end - S::kKeys < p.first_visible(first + 63)))
+        hide<S>(s, p, row, end - S::kKeys);
+      weigh<S>(s, max, sum, shrink, c);
     };
     const auto values_over = [&] {
       wgmma_wait<0>(o);
@@ -201,22 +199,22 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
         sync_named(1 + me, 256);
         wgmma_begin();
         issue_scores();
-        Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
+        barrier_wait(barriers.v_full + of_v.stage, of_v.phase);
         issue_values();
         arrive_named(1 + (me + 1) % S::kGroups, 256);
         wgmma_wait<1>(s);
         scores_over(block);
         values_over();
 #pragma unroll
-        for (int i = 0; i < S::kDim / 2; ++i) o[i] = Steps::rescaled(o[i], shrink[i / 2 % 2]);
+        for (int i = 0; i < S::kDim / 2; ++i) o[i] *= shrink[i / 2 % 2];
         pack_weights<T>(weights, s);
       }
-      Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
+      barrier_wait(barriers.v_full + of_v.stage, of_v.phase);
       wgmma_begin();
       issue_values();
       values_over();
     }
-    finish<S, Steps>(p, t, out, o, max, sum, me);
+    finish<S>(p, t, out, o, max, sum, me);
     // Note: finish() has shown that all threads of the warpgroup have read which tile this is.
     if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
     of_q.next();
@@ -224,7 +222,7 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
   if (lead) store_wait<0>();
 }
 
-template <class S, class Steps, class T>
+template <class S, class T>
 __global__ void __launch_bounds__(S::kThreads, 1)
     attention_forward_hopper(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k,
                              const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap out, const Problem<T> all,
@@ -246,46 +244,14 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     if (threadIdx.x == 0) copy_tiles<S>(q, k, v, all, schedule, order);
   } else {
     take_registers<S::kOtherRegisters>();
-    attend<S, Steps>(out, all, schedule, group - 1);
+    attend<S>(out, all, schedule, group - 1);
   }
 }
 
 // --- On the host ------------------------------------------------------------------------------------------------------
 
-// A lane sums 32 of a block's weights as 16 pairs; the four lanes of a row are added at the end.
-inline constexpr Numerics kHopperNumerics = {.accumulate = DType::f32,
-                                             .chain = {.lanes = 128, .extra = 16 + 1 + 2},
-                                             .mma_terms = 16,
-                                             .narrow_probabilities = true,
-                                             .flushes_subnormals = true,
-                                             .angle_error = kAngleError,
-                                             .reduced_angle_error = kReducedAngleError,
-                                             .rounds_rotated = true,
-                                             .rescales = {.lanes = 128}};
-
-inline Legality fits_boxes(const attention_forward::Args& a) {
-  const std::int64_t dim = a.q.shape[3];
-  if (dim > 128 || dim % 8 != 0) return Legality::no("needs a head_dim that is a multiple of 8, up to 128");
-  for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
-    if (!t->rows_contiguous() || !t->rows_aligned(16)) return Legality::no("needs rows that start at multiples of 16 bytes");
-  return extents_fit(a);
-}
-
-// A map of 64 channels x `rows` rows of one head.  Packed: all sequences are one.
-template <class T>
-TensorMap head_map(const Tensor& t, int rows, bool packed) {
-  const std::int64_t batch = packed ? 1 : t.shape[0], seq = packed ? t.shape[0] * t.shape[1] : t.shape[1];
-  // Note: the stride of an axis of extent 1 is not used, and may be one that tensor_map refuses.
-  const auto stride = [&](int axis, std::int64_t extent) { return extent > 1 ? t.stride[axis] : 8; };
-  const std::int64_t strides[] = {stride(1, seq), stride(2, t.shape[2]), stride(0, batch)};
-  return tensor_map<T>(t.as<T>(), {t.shape[3], seq, t.shape[2], batch}, strides, {64, rows, 1, 1}, Swizzle::by_128);
-}
-
-// Workspace of the order of packed sequences.
-inline std::size_t order_bytes(const attention_forward::Args& a) { return a.packed ? PackedOrder::bytes(a.q.shape[0]) : 0; }
-
 // `room`: order_bytes() of workspace, for packed sequences.
-template <class S, class Steps, class T>
+template <class S, class T>
 void launch_hopper(const attention_forward::Args& a, const Launch& l, void* room) {
   const Problem<T> p = problem<T>(a);
   // Without a mask one head after the other: the K and V that a round reads first are then those of few heads.
@@ -301,7 +267,7 @@ void launch_hopper(const attention_forward::Args& a, const Launch& l, void* room
              {.grid = dim3(1), .block = dim3(kOrderThreads), .dependent = l.after}, l.stream, p, blocks, order);
     }
   }
-  launch(attention_forward_hopper<S, Steps, T>,
+  launch(attention_forward_hopper<S, T>,
          {.grid = dim3(static_cast<unsigned>(blocks)),
           .block = dim3(S::kThreads),
           .shared_bytes = S::kShared,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of attention by wgmma (hopper_flash.cuh): their sizes, the order in which blocks take them, and the copies of Q, K and V.
+// Tiles of attention by wgmma (hopper_flash.cuh): their sizes, the order in which blocks take them, the copies of Q, K and V, and
+// on the host the maps of these and what is declared.
 #pragma once
 
 #include "cuda/attention_forward/hopper_mend.cuh"
@@ -29,28 +30,6 @@ struct HopperShape {
   static constexpr int kOtherRegisters = Groups == 3 ? 160 : kPacked ? 232 : 240;
   using Scores = float[kKeys / 2];
   using Output = float[kDim / 2];
-};
-
-// The steps in which broken kernels differ.  `lead`: one thread of the warpgroup.
-struct HopperSteps {
-  __device__ static void await_values(Barrier* full, int phase) { barrier_wait(full, phase); }
-  __device__ static void scores_issued(Barrier* /*k_empty*/, bool /*lead*/) {}
-  __device__ static void scores_done(Barrier* k_empty, bool lead) {
-    if (lead) barrier_arrive(k_empty);
-  }
-  // Whether a warpgroup lets a tile pass, in which `left` queries are its own or after its own.
-  __device__ static bool passes(int left) { return left <= 0; }
-  // Whether the block of keys that ends before key `end` needs a mask.  `seen`: by each of these 64 queries, by the last of them.
-  __device__ static bool cut(int end, int seen, int /*seen_by_last*/) { return end > seen; }
-  __device__ static bool hidden(int column, int seen) { return column >= seen; }
-  __device__ static float base(float max) { return max == -INFINITY ? 0.0f : max; }
-  __device__ static float rescaled(float o, float shrink) { return o * shrink; }
-  __device__ static float log_sum(float max, float scale, float total) { return fmaf(max, scale, logf(total)); }
-  __device__ static bool mends(bool nan) { return nan; }
-  __device__ static void free_staging() { store_wait_read<0>(); }
-  __device__ static void fence() { fence_shared_async(); }
-  // Whether a box may store all 64 rows, of which `left` belong to the sequence.
-  __device__ static bool by_box(bool packed, int left) { return !packed || left >= 64; }
 };
 
 template <class S>
@@ -202,5 +181,39 @@ __device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const 
     }
   });
 }
+
+// --- On the host ------------------------------------------------------------------------------------------------------
+
+// A lane sums 32 of a block's weights as 16 pairs; the four lanes of a row are added at the end.
+inline constexpr Numerics kHopperNumerics = {.accumulate = DType::f32,
+                                             .chain = {.lanes = 128, .extra = 16 + 1 + 2},
+                                             .mma_terms = 16,
+                                             .narrow_probabilities = true,
+                                             .flushes_subnormals = true,
+                                             .angle_error = kAngleError,
+                                             .reduced_angle_error = kReducedAngleError,
+                                             .rounds_rotated = true,
+                                             .rescales = {.lanes = 128}};
+
+inline Legality fits_boxes(const attention_forward::Args& a) {
+  const std::int64_t dim = a.q.shape[3];
+  if (dim > 128 || dim % 8 != 0) return Legality::no("needs a head_dim that is a multiple of 8, up to 128");
+  for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
+    if (!t->rows_contiguous() || !t->rows_aligned(16)) return Legality::no("needs rows that start at multiples of 16 bytes");
+  return extents_fit(a);
+}
+
+// A map of 64 channels x `rows` rows of one head.  Packed: all sequences are one.
+template <class T>
+TensorMap head_map(const Tensor& t, int rows, bool packed) {
+  const std::int64_t batch = packed ? 1 : t.shape[0], seq = packed ? t.shape[0] * t.shape[1] : t.shape[1];
+  // Note: the stride of an axis of extent 1 is not used, and may be one that tensor_map refuses.
+  const auto stride = [&](int axis, std::int64_t extent) { return extent > 1 ? t.stride[axis] : 8; };
+  const std::int64_t strides[] = {stride(1, seq), stride(2, t.shape[2]), stride(0, batch)};
+  return tensor_map<T>(t.as<T>(), {t.shape[3], seq, t.shape[2], batch}, strides, {64, rows, 1, 1}, Swizzle::by_128);
+}
+
+// Workspace of the order of packed sequences.
+inline std::size_t order_bytes(const attention_forward::Args& a) { return a.packed ? PackedOrder::bytes(a.q.shape[0]) : 0; }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_forward_room

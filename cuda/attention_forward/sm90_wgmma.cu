@@ -26,8 +26,8 @@ void run(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
     const auto with = [&]<int kDim, int kGroups, Does does>() {
-      launch_hopper<HopperShape<kDim, kGroups, does>, HopperSteps, T>(a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l,
-                                                                      static_cast<unsigned char*>(l.workspace) + turned_room(a));
+      launch_hopper<HopperShape<kDim, kGroups, does>, T>(a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l,
+                                                         static_cast<unsigned char*>(l.workspace) + turned_room(a));
     };
     const bool masked = a.mask != attention_forward::Mask::none, wide = a.q.shape[3] > 64;
     // Note: separate instances, since each ability needs registers and instructions that the common case lacks, and since with a

@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of few tokens (hopper_few.cuh) on the host, and what is done to a sum before it is stored:
-// of(sum + bias, the second product's sum).
+// Products of few tokens (hopper_few.cuh) on the host.
 #pragma once
 
-#include "cuda/core/activation.cuh"
-#include "cuda/core/hopper_few.cuh"
+#include "cuda/core/hopper_few_epilogue.cuh"
 
 namespace assay::ASSAY_FLAVOUR::hopper_few {
-
-struct AddBias {
-  const void* bias;  // null: none
-  int features;
-  template <class T>
-  __device__ float bias_of(int feature) const {
-    return bias != nullptr && feature < features ? to_float(ld(static_cast<const T*>(bias) + feature)) : 0.0f;
-  }
-  __device__ float of(float v, float /*second*/) const { return v; }
-};
-
-template <Activation kForm>
-struct BiasGelu : AddBias {
-  __device__ float of(float v, float /*second*/) const { return activate_fast<kForm>(v); }
-};
-
-struct SwiGlu {
-  template <class T>
-  __device__ float bias_of(int /*feature*/) const {
-    return 0.0f;
-  }
-  __device__ float of(float gate, float up) const { return silu_fast(gate) * up; }
-};
 
 // The cheapest number of parts, in times of a stage.  Note: it counts on 132 multiprocessors and 64 tokens, whatever there are,
 // so that neither a device nor a token changes the bits.  A join costs about as much as 5 stages, and the traffic of its parts.
@@ -93,22 +68,16 @@ void join(const Work& work, const Tensor& y, const Epilogue& epilogue, void* wor
          stream, static_cast<float*>(workspace), y.as<T>(), y.stride[0], work, epilogue);
 }
 
-// The work of the two launches; broken kernels change it.
-struct WorkAsItIs {
-  static Work multiplied(Work work) { return work; }
-  static Work joined(Work work) { return work; }
-};
-
 // `after`: a launch of the same kernel makes x; this one may begin before that one has ended.
-template <class T, int kWeights, class Steps = WorkAsItIs, class Epilogue>
+template <class T, int kWeights, class Epilogue>
 void product(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, void* workspace,
              void* stream, bool after = false) {
   if (y.shape[0] == 0 || y.shape[1] == 0) return;
   with_tokens(y.shape[0], [&]<int kTokens>(std::integral_constant<int, kTokens>) {
     using S = Shape<kTokens, kWeights>;
     const Work work = work_of(x, y, parts_of(y.shape[1], x.shape[1]));
-    multiply<S, T>(Steps::multiplied(work), x, w, second, y, epilogue, workspace, stream, after);
-    if (work.parts > 1) join<S, T>(Steps::joined(work), y, epilogue, workspace, stream);
+    multiply<S, T>(work, x, w, second, y, epilogue, workspace, stream, after);
+    if (work.parts > 1) join<S, T>(work, y, epilogue, workspace, stream);
   });
 }
 

@@ -41,8 +41,7 @@ struct Turn {
   }
 };
 
-// Steps: those of hopper_whole_product.cuh.
-template <class S, class Steps>
+template <class S>
 __device__ inline void copy_tiles(const TensorMap& x, const TensorMap& w, const Work& work) {
   auto* const full = box_memory<Barrier>(kRing);
   auto* const empty = full + kMostStages;
@@ -56,7 +55,7 @@ __device__ inline void copy_tiles(const TensorMap& x, const TensorMap& w, const 
   // No launch writes weights, so the ring is filled with them before the launch that makes x has ended.
   int ahead = 0;
   for (; ahead < work.stages && ahead < work.steps; ++ahead) copy_weights(ahead, static_cast<int>(blockIdx.x), ahead);
-  Steps::await_tokens();
+  wait_for_previous_grid();
   Turn t;
   for (int tile = static_cast<int>(blockIdx.x); tile < work.tiles; tile += static_cast<int>(gridDim.x))
     for (int k = 0; k < work.steps; ++k, t.next(work)) {
@@ -93,7 +92,7 @@ __device__ inline void store_tile(float (&sums)[S::kN / 2], T* y, std::int64_t s
   }
 }
 
-template <class S, class Steps, class T, class Epilogue>
+template <class S, class T, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 1)
     hopper_whole_sums(const __grid_constant__ TensorMap x, const __grid_constant__ TensorMap w, T* y, std::int64_t stride,
                       const Work work, const Epilogue epilogue) {
@@ -111,7 +110,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   sync_block();
   next_grid_may_start();
   if (threadIdx.x >= kGroup) {
-    if (threadIdx.x == kGroup) copy_tiles<S, Steps>(x, w, work);
+    if (threadIdx.x == kGroup) copy_tiles<S>(x, w, work);
     return;
   }
   wait_for_previous_grid();

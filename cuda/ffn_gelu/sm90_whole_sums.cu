@@ -9,7 +9,7 @@ using namespace ffn_gelu_room;
 KERNEL(ffn_gelu) = whole_sums_traits({f16, bf16});
 
 void run(const ffn_gelu::Args& a, const Launch& l) {
-  with_half_type(a.x.dtype, [&]<class T>(Type<T>) { run_whole_sums<T, WholeSums>(a, l); });
+  with_half_type(a.x.dtype, [&]<class T>(Type<T>) { run_whole_sums<T>(a, l); });
 }
 
 }  // namespace assay::ROOM(ffn_gelu, sm90_whole_sums)

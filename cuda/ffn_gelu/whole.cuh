@@ -8,11 +8,6 @@
 
 namespace assay::ASSAY_FLAVOUR::ffn_gelu_room {
 
-// What the kernel does as it should; broken kernels change it.  Cut's steps are those of the second product.
-struct WholeSums : hopper_whole::Cut {
-  static Tensor units(const ffn_gelu::Args& a, void* workspace) { return units_in(workspace, a); }
-};
-
 constexpr KernelTraits<ffn_gelu> whole_sums_traits(DTypes dtypes) {
   return {.dtypes = dtypes,
           .only_arch = 90,
@@ -22,15 +17,15 @@ constexpr KernelTraits<ffn_gelu> whole_sums_traits(DTypes dtypes) {
           .workspace_bytes = bytes_of_units};
 }
 
-template <class T, class Steps>
+template <class T>
 void run_whole_sums(const ffn_gelu::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const Tensor h = Steps::units(a, l.workspace);
+  const Tensor h = units_in(l.workspace, a);
   with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
     const hopper_gemm::BiasGelu<kForm> epilogue{{a.b1.data, static_cast<int>(h.shape[1])}};
     hopper_whole::product<T>(a.x, a.w1, h, epilogue, l.stream, l.after);
   });
-  hopper_whole::product<T, Steps>(h, a.w2, a.y, hopper_gemm::AddBias{a.b2.data, static_cast<int>(a.y.shape[1])}, l.stream, true);
+  hopper_whole::product<T>(h, a.w2, a.y, hopper_gemm::AddBias{a.b2.data, static_cast<int>(a.y.shape[1])}, l.stream, true);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::ffn_gelu_room

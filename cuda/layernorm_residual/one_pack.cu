@@ -9,8 +9,10 @@ namespace assay::ROOM(layernorm_residual, one_pack) {
 
 using namespace layernorm_residual_room;
 
-KERNEL(layernorm_residual) = one_pack_traits<OnePackSteps>();
+KERNEL(layernorm_residual) = one_pack_traits({f16, bf16, f32});
 
-void run(const layernorm_residual::Args& a, const Launch& l) { run_one_pack<OnePackSteps>(a, l); }
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  with_type(a.x.dtype, [&]<class T>(Type<T>) { run_one_pack<T>(a, l); });
+}
 
 }  // namespace assay::ROOM(layernorm_residual, one_pack)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by kernels with one block per row and one thread per 16-byte pack of it.  `Steps`: OnePackSteps, or in a broken kernel
-// one with a step replaced.
+// One block per row and one thread per 16-byte pack of it (one_pack.cu).
 #pragma once
 
 #include "cuda/core/row_pack.cuh"
@@ -23,23 +22,12 @@ inline Legality fits_one_pack(const layernorm_residual::Args& a) {
   return Legality::yes();
 }
 
-// Every step as it should be.
-struct OnePackSteps {
-  // How many warps' sums have room: at least those of the quads that are read, and of the block's warps.
-  template <int kQuads>
-  static constexpr int kSums = kQuads* kQuad;
-  // How many warps the quads are chosen for.
-  static std::int64_t warps(std::int64_t packs) { return ceil_div(packs, kWarp); }
-  __device__ static float* squares(float* sums, int count) { return sums + count; }
-  // Whether no warp stores sum number `i`.
-  __device__ static bool without_warp(int i, int packs) { return i * kWarp >= packs; }
-  // Whether a thread counts the squares of what it loaded; `inside`: it has a pack of its own.
-  __device__ static bool squares_count(bool inside) { return inside; }
-};
+// How many warps' sums have room: those of the quads that are read.
+template <int kQuads>
+inline constexpr int kSums = kQuads* kQuad;
 
 // Additions: 3 in a pack, 5 in a warp, then 7 of quads and 2 in one.  Of columns a tile has what one warp takes.
-template <class Steps>
-constexpr KernelTraits<layernorm_residual> one_pack_traits(DTypes dtypes = {f16, bf16, f32}) {
+constexpr KernelTraits<layernorm_residual> one_pack_traits(DTypes dtypes) {
   return {.dtypes = dtypes,
           .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp * kAccess)},
           .numerics = {.accumulate = f32, .chain = {.lanes = kMostThreads * kPerAccess<half>, .extra = 3 + 5 + 7 + 2}},
@@ -74,10 +62,9 @@ __device__ inline float one_pack_sum(float v, float* partial) {
   return (total[0] + total[2]) + (total[1] + total[3]);
 }
 
-template <class T, class Steps, int kQuads>
-__global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
-    layernorm_residual_one_pack(OnePackRows<Raw<T, kPerAccess<T>>> m) {
-  constexpr int N = kPerAccess<T>, kSums = Steps::template kSums<kQuads>;
+template <class T, int kQuads>
+__global__ void __launch_bounds__(kSums<kQuads>* kWarp) layernorm_residual_one_pack(OnePackRows<Raw<T, kPerAccess<T>>> m) {
+  constexpr int N = kPerAccess<T>;
   const int thread = static_cast<int>(threadIdx.x), row = static_cast<int>(blockIdx.x);
   const bool inside = thread < m.packs;
   const int p = inside ? thread : 0;  // a thread without a pack loads the first and counts it as zero
@@ -88,8 +75,8 @@ __global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
   const auto beta = ld(m.beta + p);
   const auto residual = ld(m.residual + (std::int64_t{row} * m.residual_stride + p));
   float* const sums = shared_memory<float>();
-  float* const squares = Steps::squares(sums, kSums);
-  if (thread < kSums && Steps::without_warp(thread, m.packs)) {
+  float* const squares = sums + kSums<kQuads>;
+  if (thread < kSums<kQuads> && thread * kWarp >= m.packs) {
     st(sums + thread, 0.0f);
     st(squares + thread, 0.0f);
   }
@@ -107,7 +94,7 @@ __global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
     v[j] -= mean;
     part[j] = v[j] * v[j];
   }
-  const float variance = one_pack_sum<kQuads>(Steps::squares_count(inside) ? pairwise_sum(part) : 0.0f, squares) / m.cols;
+  const float variance = one_pack_sum<kQuads>(inside ? pairwise_sum(part) : 0.0f, squares) / m.cols;
   const float r = 1.0f / sqrtf(variance + m.epsilon);
 
   // Output.
@@ -121,15 +108,15 @@ __global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
   st(m.y + (std::int64_t{row} * m.y_stride + p), __builtin_bit_cast(Raw<T, N>, from_floats<T>(v)));
 }
 
-template <class T, class Steps, int kQuads>
+template <class T, int kQuads>
 void launch_one_pack(const layernorm_residual::Args& a, const Launch& l) {
   using Pack = Raw<T, kPerAccess<T>>;
   const auto packs_in = [](std::int64_t elements) { return static_cast<int>(elements / kPerAccess<T>); };
   const int packs = packs_in(a.x.shape[1]);
-  launch(layernorm_residual_one_pack<T, Steps, kQuads>,
+  launch(layernorm_residual_one_pack<T, kQuads>,
          {.grid = dim3(a.x.shape[0]),
           .block = dim3(ceil_div(packs, kWarp) * kWarp),
-          .shared_bytes = 2 * Steps::template kSums<kQuads> * sizeof(float)},
+          .shared_bytes = 2 * kSums<kQuads> * sizeof(float)},
          l.stream,
          OnePackRows<Pack>{.x = reinterpret_cast<const Pack*>(a.x.as<T>()),
                            .gamma = reinterpret_cast<const Pack*>(a.gamma.as<T>()),
@@ -144,15 +131,14 @@ void launch_one_pack(const layernorm_residual::Args& a, const Launch& l) {
                            .epsilon = static_cast<float>(a.epsilon)});
 }
 
-template <class Steps>
+// With few warps, reads as few quads.
+template <class T>
 void run_one_pack(const layernorm_residual::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    const std::int64_t warps = Steps::warps(a.x.shape[1] / kPerAccess<T>);
-    if (warps <= 12) return launch_one_pack<T, Steps, 3>(a, l);
-    if (warps <= 20) return launch_one_pack<T, Steps, 5>(a, l);
-    launch_one_pack<T, Steps, kMostWarps / kQuad>(a, l);
-  });
+  const std::int64_t warps = ceil_div(a.x.shape[1] / kPerAccess<T>, kWarp);
+  if (warps <= 12) return launch_one_pack<T, 3>(a, l);
+  if (warps <= 20) return launch_one_pack<T, 5>(a, l);
+  launch_one_pack<T, kMostWarps / kQuad>(a, l);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::layernorm_residual_room

@@ -6,14 +6,9 @@
 // the same bits in any batch.
 #pragma once
 
-#include "cuda/core/hopper_gemm.cuh"
-#include "cuda/paged_attention/split.cuh"
+#include "cuda/paged_attention/hopper_pages_work.cuh"
 
 namespace assay::ASSAY_FLAVOUR::paged_attention_room {
-
-inline constexpr int kStagePositions = 64, kWarpPositions = 16, kPagesWarps = kStagePositions / kWarpPositions;
-inline constexpr int kPagesThreads = kPagesWarps * kWarp;
-inline constexpr int kBoxRow = 128;  // bytes: 64 channels
 
 // Dim: channels a row has room for.  Rows: queries.
 template <int Dim, int Rows>
@@ -27,40 +22,6 @@ struct PagesShape {
   static_assert(kStages <= kPagesWarps && kStatsAt + kPagesWarps * Rows * 8 <= kBarriersAt &&
                 kBlocks * (kShared + 1024) <= 228 * 1024);
 };
-
-struct PagesWork {
-  int count;     // splits for which there are blocks
-  int chunks;    // blocks for the queries of one key/value head
-  int box;       // positions of a box
-  int copies;    // boxes for the channels of a position
-  float* parts;  // outputs, then maxima and sums, [row, split] both
-  float scale_log2e;
-};
-
-// The steps in which broken kernels differ.
-struct PagesSteps {
-  __device__ static int positions_expected(int boxes, int box) { return boxes * box; }
-  __device__ static void await(Barrier* full, int phase) { barrier_wait(full, phase); }
-  __device__ static int chunk(int chunk, int row) { return chunk ^ (row & 7); }
-  __device__ static bool hidden(int position, int seen) { return position >= seen; }
-  __device__ static float rescaled(float o, float shrink) { return o * shrink; }
-  __device__ static void scores_done(Barrier* /*empty*/, int /*lane*/) {}
-  __device__ static void values_done(Barrier* empty, int lane) {
-    if (lane == 0) barrier_arrive(empty);
-  }
-  // Of 16 values, how many a query that sees `seen` of them may multiply.
-  __device__ static int read(int seen) { return seen; }
-  // The first query that has a product of its own where some see less than others.
-  __device__ static int first_apart(int first, int /*last*/) { return first; }
-  __device__ static bool apart(int query, int one) { return query == one; }
-  __device__ static void before_join() { sync_block(); }
-  __device__ static float part_factor(float max, float all) { return shrunk(max, all); }
-};
-
-// Positions of a split of a sequence: 16 splits up to 8192 positions, up to 64 then.
-__device__ __host__ inline int split_positions(int length) {
-  return length <= 4096 ? 256 : length <= 8192 ? 512 : length <= 65536 ? 1024 : 2048;
-}
 
 template <class S>
 struct PagesRing {
@@ -91,14 +52,14 @@ __device__ inline int page_of(const Problem<T>& p, const PagesWork& w, const Pag
 }
 
 // A warp copies what begins at position `base`.
-template <class S, class Steps, class T>
+template <class S, class T>
 __device__ inline void copy_stage(const TensorMap& k, const TensorMap& v, const Problem<T>& p, const PagesWork& w,
                                   const PagesBlock& block, int stage, int base, int page) {
   Barrier* const full = PagesRing<S>().full + stage;
   const int mine = lane_id() * w.box, position = base + mine, slot = position - p.entry(position) * p.page_size;
   if (mine == 0) {
     const int left = block.end - base < kStagePositions ? block.end - base : kStagePositions, boxes = (left + w.box - 1) / w.box;
-    barrier_arrive_expect(full, Steps::positions_expected(boxes, w.box) * 2 * S::kHalves * kBoxRow);
+    barrier_arrive_expect(full, boxes * w.box * 2 * S::kHalves * kBoxRow);
   }
   sync_warp();
   if (mine >= kStagePositions || position >= block.end) return;
@@ -118,13 +79,12 @@ struct PagesRows {
 };
 
 // Where the lane's row of a box has 16 bytes: channels 16 pair + 8 odd.  64 channels of a box take `half` bytes.
-template <class Steps>
 __device__ inline int chunk_byte(int half, int pair, int odd) {
-  return pair / 4 * half + Steps::chunk(pair % 4 * 2 + odd, lane_id()) * 16;
+  return pair / 4 * half + ((pair % 4 * 2 + odd) ^ (lane_id() & 7)) * 16;
 }
 
 // Adds the 16 values at `values`; kApart: only the first `seen` of them, for query `one`.
-template <class S, class Steps, bool kApart, class T>
+template <class S, bool kApart, class T>
 __device__ inline void add_values(PagesRows<S>& r, const Problem<T>& p, const PagesBlock& block,
                                   const unsigned (&weights)[2 * S::kSets], const unsigned char* values, int half, int seen,
                                   int one) {
@@ -137,7 +97,7 @@ __device__ inline void add_values(PagesRows<S>& r, const Problem<T>& p, const Pa
 #pragma unroll
   for (int i = 0; i < S::kDim / 16; ++i) {
     unsigned v[4];
-    ldmatrix_trans<4>(v, reinterpret_cast<const T*>(values + chunk_byte<Steps>(half, i, lane_id() / 8 % 2)));
+    ldmatrix_trans<4>(v, reinterpret_cast<const T*>(values + chunk_byte(half, i, lane_id() / 8 % 2)));
     if constexpr (kApart) {
       v[0] &= kept[0];
       v[1] &= kept[0];
@@ -153,7 +113,7 @@ __device__ inline void add_values(PagesRows<S>& r, const Problem<T>& p, const Pa
         mma_m16n8k16<T>(sums, v, b);
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          if (Steps::apart(block.query(p, 8 * n + lane_id() % 4 * 2 + e % 2), one)) o[e] = sums[e];
+          if (block.query(p, 8 * n + lane_id() % 4 * 2 + e % 2) == one) o[e] = sums[e];
       } else {
         mma_m16n8k16<T>(o, v, b);
       }
@@ -162,20 +122,19 @@ __device__ inline void add_values(PagesRows<S>& r, const Problem<T>& p, const Pa
 }
 
 // Scores, weights and values of the warp's 16 positions of a stage, from `position` on.
-template <class S, class Steps, class T>
+template <class S, class T>
 __device__ inline void add_positions(PagesRows<S>& r, const Problem<T>& p, const PagesWork& w, const PagesBlock& block, int stage,
-                                     int row_at, int position, Barrier* empty) {
+                                     int row_at, int position) {
   const int lane = lane_id(), half = w.box * kBoxRow;
   const auto* const tile = box_memory<unsigned char>(stage * S::kStage + row_at);
   float s[S::kSets][4] = {};
 #pragma unroll
   for (int i = 0; i < S::kDim / 16; ++i) {
     unsigned k[4];
-    ldmatrix<4>(k, reinterpret_cast<const T*>(tile + lane % 16 * kBoxRow + chunk_byte<Steps>(half, i, lane / 16)));
+    ldmatrix<4>(k, reinterpret_cast<const T*>(tile + lane % 16 * kBoxRow + chunk_byte(half, i, lane / 16)));
 #pragma unroll
     for (int n = 0; n < S::kSets; ++n) mma_m16n8k16<T>(s[n], k, r.q[i][n]);
   }
-  Steps::scores_done(empty, lane);
   const int first_query = block.query(p, 0);
   const bool cut = position + kWarpPositions > block.seen(p, first_query);
   unsigned weights[2 * S::kSets];
@@ -192,7 +151,7 @@ __device__ inline void add_positions(PagesRows<S>& r, const Problem<T>& p, const
         const int seen = block.seen(p, block.query(p, 8 * n + lane % 4 * 2 + e)) - position - lane / 4;
 #pragma unroll
         for (int j = 0; j < 2; ++j)
-          if (Steps::hidden(8 * j, seen)) s[n][2 * j + e] = -INFINITY;
+          if (8 * j >= seen) s[n][2 * j + e] = -INFINITY;
       }
       larger = fmaxf(larger, fmaxf(s[n][e], s[n][2 + e]));
 #pragma unroll
@@ -214,7 +173,7 @@ __device__ inline void add_positions(PagesRows<S>& r, const Problem<T>& p, const
 #pragma unroll
       for (int n = 0; n < S::kSets; ++n)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) o[n][e] = Steps::rescaled(o[n][e], shrink[n][e % 2]);
+        for (int e = 0; e < 4; ++e) o[n][e] *= shrink[n][e % 2];
   }
   // A lane has the weights of two queries, and multiplies those of one.
   T* const turned = box_memory<T>(S::kWeightsAt + warp_id() * S::kWeights + lane % (16 * S::kSets) * 16);
@@ -222,13 +181,13 @@ __device__ inline void add_positions(PagesRows<S>& r, const Problem<T>& p, const
   sync_warp();
   ldmatrix_trans<2 * S::kSets>(weights, turned);
   const unsigned char* const values = tile + S::kTile + (lane % 8 + lane / 16 * 8) * kBoxRow;
-  if (!cut) return add_values<S, Steps, false>(r, p, block, weights, values, half, kWarpPositions, 0);
+  if (!cut) return add_values<S, false>(r, p, block, weights, values, half, kWarpPositions, 0);
   // Note: a query's weight of a value that it does not see is 0, but the value may be infinite or NaN.
   const int last_query = block.query(p, block.rows - 1);
 #pragma unroll 1
-  for (int one = Steps::first_apart(first_query, last_query); one <= last_query; ++one) {
-    const int seen = Steps::read(block.seen(p, one) - position);
-    if (seen > 0) add_values<S, Steps, true>(r, p, block, weights, values, half, seen, one);
+  for (int one = first_query; one <= last_query; ++one) {
+    const int seen = block.seen(p, one) - position;
+    if (seen > 0) add_values<S, true>(r, p, block, weights, values, half, seen, one);
   }
 }
 
@@ -257,13 +216,13 @@ struct PagesPlace {
 };
 
 // Joins the warps of a block.
-template <class S, class Steps, class T>
+template <class S, class T>
 __device__ inline void join_warps(PagesRows<S>& r, const Problem<T>& p, const PagesWork& w, const PagesBlock& block) {
   const int lane = lane_id(), rows = block.rows;
   const PagesPlace<T> place{block.batch, block.kv};
   auto* const stats = box_memory<Vec<float, 2>>(S::kStatsAt);
   float* const outputs = box_memory<float>();
-  Steps::before_join();
+  sync_block();
 #pragma unroll
   for (int n = 0; n < S::kSets; ++n)
 #pragma unroll
@@ -305,7 +264,7 @@ __device__ inline void join_warps(PagesRows<S>& r, const Problem<T>& p, const Pa
   }
 }
 
-template <class S, class Steps, class T>
+template <class S, class T>
 __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
     paged_attention_pages(const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const Problem<T> p,
                           const PagesWork w) {
@@ -346,7 +305,7 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
   sync_block();
   if (const int first = block.begin + warp * kStagePositions; warp < S::kStages && first < block.end) {
     if (block.begin != guess) page = page_of(p, w, block, first);
-    copy_stage<S, Steps>(k, v, p, w, block, warp, first, page);
+    copy_stage<S>(k, v, p, w, block, warp, first, page);
   }
 
   PagesRows<S> r;
@@ -380,21 +339,21 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
     // Note: looked up now, the page is there when the stage is free.
     const bool copies = base / kStagePositions % kPagesWarps == warp && ahead < block.end;
     if (copies) page = page_of(p, w, block, ahead);
-    Steps::await(ring.full + turn.stage, turn.phase);
-    if (position < block.end) add_positions<S, Steps>(r, p, w, block, turn.stage, row_at, position, ring.empty + turn.stage);
+    barrier_wait(ring.full + turn.stage, turn.phase);
+    if (position < block.end) add_positions<S>(r, p, w, block, turn.stage, row_at, position);
     sync_warp();
-    Steps::values_done(ring.empty + turn.stage, lane);
+    if (lane == 0) barrier_arrive(ring.empty + turn.stage);
     if (copies) {
       barrier_wait(ring.empty + turn.stage, turn.phase);
-      copy_stage<S, Steps>(k, v, p, w, block, turn.stage, ahead, page);
+      copy_stage<S>(k, v, p, w, block, turn.stage, ahead, page);
     }
   }
-  join_warps<S, Steps>(r, p, w, block);
+  join_warps<S>(r, p, w, block);
 }
 
 // Joins the splits of a sequence, one block a query and head: a warp adds every fourth split, then the sums of the warps are
 // added.
-template <class Steps, class T>
+template <class T>
 __global__ void __launch_bounds__(kPagesThreads) paged_attention_join_pages(const Problem<T> p, const PagesWork w) {
   next_grid_may_start();
   const int all_rows = p.queries * p.group, row = static_cast<int>(blockIdx.x) % all_rows, lane = lane_id(), warp = warp_id();
@@ -415,7 +374,7 @@ __global__ void __launch_bounds__(kPagesThreads) paged_attention_join_pages(cons
   for (int s = warp; s < used; s += kPagesWarps) {
     const auto of = ld(stats + s);
     const auto v = ld(outputs + static_cast<std::int64_t>(s) * (p.dim / 4));
-    const float factor = Steps::part_factor(of[0], all);
+    const float factor = shrunk(of[0], all);
     total = fmaf(of[1], factor, total);
 #pragma unroll
     for (int e = 0; e < 4; ++e) o[e] = fmaf(v[e], factor, o[e]);

@@ -37,7 +37,7 @@ class Layer {
     linear_into(n, a.wk, a.bk, a.rotates() ? a.k0 : a.k, features(a.wk));
     linear_into(n, a.wv, a.bv, a.v, features(a.wv));
   }
-  virtual void turn() {
+  void turn() {
     if (a.rotates()) steps(KERNEL_OF(rope, vector16), rotated(a.q0, a.k0, a.q, a.k));
   }
   virtual void attend() { steps(KERNEL_OF(attention_forward, unfused), attention(a.q, a.k, a.v)); }
@@ -56,7 +56,7 @@ class Layer {
       steps(KERNEL_OF(gelu, vector16), {.x = up, .y = act, .form = form()});
     }
   }
-  virtual void add_second_residual() { add_into(a.h, a.mlp, a.y); }
+  void add_second_residual() { add_into(a.h, a.mlp, a.y); }
 
   // The numerics that each output is judged by.
   static Numerics numerics(const Args& a, int output) {

@@ -40,7 +40,7 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
 
 // Whether cmake/faults.py reads this line.
 bool is_of_edit(std::string_view line) {
-  constexpr std::array<std::string_view, 6> kBegins = {"fault: ", "caught by: ", "kernel: ", "-", "+", " "};
+  constexpr std::array<std::string_view, 7> kBegins = {"fault: ", "caught by: ", "kernel: ", "in: ", "-", "+", " "};
   return std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view begin) { return line.starts_with(begin); });
 }
 
