@@ -143,6 +143,14 @@ constexpr auto kFunnel = [](u32 low, u32 high, u32 n) {
   return static_cast<u32>(Left ? both << n >> 32 : both >> n);
 };
 
+// `length` ones from bit `start` on.  Those beyond bit 31 are dropped.
+template <bool Wrap>
+constexpr auto kMask = [](u32 start, u32 length) {
+  start = Wrap ? start & 31 : std::min(start, 32u);
+  length = Wrap ? length & 31 : std::min(length, 32u);
+  return static_cast<u32>(((u64{1} << length) - 1) << start);
+};
+
 void decode_logic(Decoder& d) {
   const Type t = d.take_type();
   const bool one = d.base == "not" || d.base == "cnot";
@@ -245,6 +253,17 @@ void decode_funnel(Decoder& d) {
   d.emit();
 }
 
+void decode_mask(Decoder& d) {
+  const int over = d.take_one({"clamp", "wrap"});
+  if (d.take_type() != Type::b32 || over < 0) d.refuse("is not run in this form");
+  d.operands(3);
+  d.op.run = over == 1 ? op2<kMask<true>, u32, u32, u32> : op2<kMask<false>, u32, u32, u32>;
+  d.out(&Op::d, 0, Type::b32);
+  d.in(&Op::a, 1, Type::u32);
+  d.in(&Op::b, 2, Type::u32);
+  d.emit();
+}
+
 // lop3, prmt and dp4a: three words give one.
 void decode_words(Decoder& d) {
   const Type a = d.take_type();
@@ -279,6 +298,7 @@ void decode_bits(Decoder& d) {
   if (b == "shl" || b == "shr") return decode_shift(d);
   if (b == "shf") return decode_funnel(d);
   if (b == "bfe" || b == "bfi") return decode_field(d);
+  if (b == "bmsk") return decode_mask(d);
   if (b == "lop3" || b == "prmt" || b == "dp4a") return decode_words(d);
   decode_count(d);
 }

@@ -38,6 +38,7 @@ Family family(std::string_view base) {
                                      {"clz", decode_bits},
                                      {"popc", decode_bits},
                                      {"bfind", decode_bits},
+                                     {"bmsk", decode_bits},
                                      {"lop3", decode_bits},
                                      {"prmt", decode_bits},
                                      {"dp4a", decode_bits},

@@ -54,6 +54,7 @@ TEST_CASE("ptx: an instruction that the machine does not run is refused before a
   CHECK(why("add.unheard.s32 %r1, %r2, %r3;") ==
         "k.ptx:7: `add.unheard.s32` has the modifier .unheard, which the machine does not run");
   CHECK(why("add.f32 %f1, %f2, 1;") == "k.ptx:7: `add.f32` has an integer where a float was expected");
+  CHECK(why("bmsk.b32 %r1, %r2, %r3;") == "k.ptx:7: `bmsk.b32` is not run in this form");
   CHECK(why("bra NOWHERE;") == "k.ptx:7: `bra` goes to 'NOWHERE', which is no label of the function");
   CHECK(why("mov.u32 %r1, %clock;") == "k.ptx:7: `mov.u32` reads a clock, which this machine has not");
   CHECK(why("cp.async.wide.commit_group;") ==

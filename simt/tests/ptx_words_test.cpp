@@ -179,6 +179,15 @@ TEST_CASE("ptx words: bits", "[simt][ptx]") {
   check32("bfe.u32 %r4, %r1, 5, 7;", [](u32 a, u32, u32) { return a >> 5 & 127; });
   check32("bfe.s32 %r4, %r1, 28, 9;", [](u32 a, u32, u32) { return static_cast<u32>(static_cast<s32>(a) >> 28); });
   check32("bfi.b32 %r4, %r1, %r2, 4, 8;", [](u32 a, u32 b, u32) { return (b & ~0xff0u) | (a & 0xff) << 4; });
+  // Bit k is one if a <= k < a + b.
+  const auto mask = [](u32 a, u32 b) {
+    u32 r = 0;
+    for (u32 k = 0; k < 32; ++k) r |= u32{a <= k && k < u64{a} + b} << k;
+    return r;
+  };
+  check32("bmsk.clamp.b32 %r4, %r1, %r2;", [&](u32 a, u32 b, u32) { return mask(a, b); });
+  check32("bmsk.wrap.b32 %r4, %r1, %r2;", [&](u32 a, u32 b, u32) { return mask(a % 32, b % 32); });
+  check32("bmsk.wrap.b32 %r4, 1, 2;", [](u32, u32, u32) { return 6u; });
   check32("dp4a.s32.s32 %r4, %r1, %r2, %r3;", [](u32 a, u32 b, u32 c) {
     for (int k = 0; k < 32; k += 8) c += static_cast<u32>(static_cast<std::int8_t>(a >> k) * static_cast<std::int8_t>(b >> k));
     return c;

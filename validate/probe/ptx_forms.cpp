@@ -54,6 +54,7 @@ constexpr std::string_view kPatterns[] = {
     "bfe.<u64|s64> %rd0, %rd1, %r2, %r3;",
     "bfi.b32 %r0, %r1, %r2, %r3, %r4;",
     "bfi.b64 %rd0, %rd1, %rd2, %r3, %r4;",
+    "bmsk.<clamp|wrap>.b32 %r0, %r1, %r2;",
     "<brev|popc|clz>.b32 %r0, %r1;",
     "<popc|clz>.b64 %r0, %rd1;",
     "brev.b64 %rd0, %rd1;",
