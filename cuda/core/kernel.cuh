@@ -23,12 +23,12 @@
 #endif
 
 #define ROOM(op, stem) ASSAY_FLAVOUR::op##_room::stem
-#define KERNEL(op)                                                                                            \
-  extern const KernelTraits<op> traits;                                                                       \
-  void run(const op::Args&, const Launch&);                                                                   \
-  static_assert(is_in_room([] { return __PRETTY_FUNCTION__; }(), #op, stem(ASSAY_PLACE)),                     \
+#define KERNEL(op)                                                                                             \
+  extern const KernelTraits<op> traits;                                                                        \
+  void run(const op::Args&, const Launch&);                                                                    \
+  static_assert(is_in_room([] { return __PRETTY_FUNCTION__; }(), #op, stem(ASSAY_PLACE)),                      \
                 "a file cuda/OP/STEM.cu opens namespace assay::ROOM(OP, STEM), and its KERNEL names that OP"); \
-  static const LinkKernel<op, traits, run> linked(#op, Flavour::ASSAY_FLAVOUR, ASSAY_PLACE, ASSAY_ABOUT);     \
+  static const LinkKernel<op, traits, run> linked(#op, Flavour::ASSAY_FLAVOUR, ASSAY_PLACE, ASSAY_ABOUT);      \
   const KernelTraits<op> traits
 
 namespace assay::ASSAY_FLAVOUR {

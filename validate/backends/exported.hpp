@@ -181,9 +181,9 @@ class Kernels {
                            (traits.finite_inputs ? ASSAY_FINITE_INPUTS : 0) |
                            (traits.position_matters ? ASSAY_POSITION_MATTERS : 0);
     using Of = Exported<Op>;
-    kernels_.push_back({sizeof(AssayKernel), kept(kernel.op), kept(stem(kernel.file)), kept(dtypes), kept(text_of(traits.numerics)),
-                        kept(tiles), kept(about), flags, const_cast<LinkedKernel<Op>*>(&kernel), Of::supports, Of::workspace_bytes,
-                        Of::run});
+    kernels_.push_back({sizeof(AssayKernel), kept(kernel.op), kept(stem(kernel.file)), kept(dtypes),
+                        kept(text_of(traits.numerics)), kept(tiles), kept(about), flags, const_cast<LinkedKernel<Op>*>(&kernel),
+                        Of::supports, Of::workspace_bytes, Of::run});
   }
   // The first `count` kernels, or all.
   const AssayPlugin* plugin(std::size_t count = std::numeric_limits<std::size_t>::max()) {
@@ -216,7 +216,9 @@ void add_preferred(Kernels& to, std::span<const Preferred> order) {
 }
 
 template <class Op>
-concept Composite = requires(const typename Op::Args a) { Op::stages(a); };
+concept Composite = requires(const typename Op::Args a) {
+  Op::stages(a);
+};
 
 // An op of which a shared object exports kernels; enters itself before main() (cmake/exported_op.cpp.in).
 struct LinkedOp {

@@ -99,8 +99,8 @@ void check(const Edges& e, const OpShape& op) {
 
 namespace {
 
-// Checks what all ops take of a model: each key is one of an op, unless some were left out, and each value is one of every op that
-// has the key.
+// Checks what all ops take of a model: each key is one of an op, unless some were left out, and each value is one of every op
+// that has the key.
 void check_common(const ModelUse& use, std::span<const OpShape> ops, bool all_ops) {
   const Names axes = axis_names();
   std::set<std::string_view> known(axes.begin(), axes.end());
