@@ -57,7 +57,11 @@ function(assay_add_kernel_of name)
       if(flavour STREQUAL "on_gpu")
         set(suffix cu)
       endif()
-      file(CONFIGURE OUTPUT "${folder}/${stem}.${suffix}" CONTENT "#define ASSAY_ABOUT ${about}\n#include \"${file}\"\n" @ONLY)
+      file(CONFIGURE OUTPUT "${folder}/${stem}.${suffix}" CONTENT "// ${of_OP} ${stem}
+static constexpr char assay_about[] = ${about};
+#define ASSAY_ABOUT assay_about
+#include \"${file}\"
+" @ONLY)
       list(APPEND sources "${folder}/${stem}.${suffix}")
     endforeach()
   endforeach()

@@ -116,7 +116,6 @@ file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 #include <string>
 
 #include \"validate/base/version.hpp\"
-#include \"validate/problem/op.hpp\"
 
 namespace assay {
 namespace {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where nvcc is: the kernels of this tree as a shared object with the C interface (validate/backends/library.cpp).
+# Where nvcc is: the kernels of this tree as a shared object with the C interface (validate/backends/library/library.cpp).
 # The kernels of an op stand in the order in which they are preferred: those for one architecture (sm90_), then the ladder of
 # datasets/bench/OP.json from its last kernel on.
 
@@ -15,7 +15,7 @@ if(NOT ASSAY_GPU)
   return()
 endif()
 
-set(exported "${PROJECT_SOURCE_DIR}/validate/backends/library.cpp")
+set(exported "${PROJECT_SOURCE_DIR}/validate/backends/library/library.cpp")
 foreach(op ${ASSAY_OPS})
   set(dataset "${PROJECT_SOURCE_DIR}/datasets/bench/${op}.json")
   set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${dataset}")
@@ -36,7 +36,7 @@ foreach(op ${ASSAY_OPS})
   endforeach()
   if(preferred)
     set(file "${PROJECT_BINARY_DIR}/generated/exported/${op}.cpp")
-    configure_file("${PROJECT_SOURCE_DIR}/cmake/exported_op.cpp.in" "${file}" @ONLY)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/exported_op.in" "${file}" @ONLY)
     list(APPEND exported "${file}")
   endif()
 endforeach()

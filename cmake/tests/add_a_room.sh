@@ -18,6 +18,11 @@ must_not_make() {  # must_not_make WORDS: the build must fail with WORDS in its 
   if make_it; then fail "$2"; fi
   grep -q -F "$1" "$log" || fail "the message does not say '$1'"
 }
+compiled() {  # compiled MOST: the last build compiled no more files than that
+  local files
+  files=$(grep -c 'Building CXX object' "$log")
+  [ "$files" -le "$1" ] || fail "$files files were compiled, at most $1 were expected"
+}
 unchanged() {  # unchanged NEW: no existing file may differ, and exactly NEW files are new
   (cd "$copy" && sha256sum --quiet -c "$build/room.sums" >"$log" 2>&1) || fail "files that were there have changed"
   local files
@@ -61,6 +66,7 @@ put() {  # put NTH WORDS: the line of the kernel with WORDS becomes the tutorial
 "$validate" list kernels | grep -q my_softmax && fail "my_softmax is there already"
 block README.md cpp 1 >"$kernel"
 make_it || fail "the new kernel does not build"
+compiled 3  # the kernels of softmax, and what is read of the sources at every build
 run_it || fail "the new kernel does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new kernel was not judged"
 said README.md 2
@@ -100,6 +106,7 @@ cp "$here/room/difference.hpp" "$copy/ops/"
 cp "$here/room/difference.cpp" "$copy/reference/"
 cp "$here/room/naive.cu" "$copy/cuda/difference/"
 make_it || fail "the new op does not build"
+compiled 7  # contract, golden and kernel, with others that share their first letter, and what is read of the sources
 "$validate" list ops | grep -q '^ *difference\b' || fail "list ops does not show the new op"
 "$validate" run --backend simt --op difference --suite smoke >"$log" 2>&1 || fail "the new op does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new op was not judged"
@@ -135,6 +142,7 @@ rm -r "$copy/cuda/difference" "$copy/ops/difference.hpp" "$copy/reference/differ
 cp -r "$source/examples/op" "$build/own_op"
 "$cmake" "-DASSAY_OP_DIRS=$build/own_op" "$copy/build" >"$log" 2>&1 || fail "ASSAY_OP_DIRS does not configure"
 make_it || fail "the op from elsewhere does not build"
+compiled 7  # the op and its kernel, those that shared a unit with the op that is gone, and what is read of the sources
 "$validate" run --backend simt --op scale_cols --suite smoke --all-relations --json "$build/own_op/records" >"$log" 2>&1 || fail "the op from elsewhere does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op from elsewhere was not judged"
 for relation in rows_permuted first_rows cols_permuted first_cols; do

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "ops/core/kernel.hpp"
 #include "ops/core/rows.hpp"
@@ -13,6 +14,17 @@ namespace assay {
 // op is linked with the op, even from an archive.
 template <class Op>
 void link_op();
+
+// An op, and its kernels, as the judge sees both (validate/problem/op.hpp).
+struct Op;
+struct Kernel;
+struct LinkedOp {
+  Op (*make)();
+  void (*add_kernels)(std::vector<Kernel>& to);
+  const LinkedOp* next = nullptr;
+  static inline const LinkedOp* first = nullptr;
+  LinkedOp(Op (*m)(), void (*add)(std::vector<Kernel>&)) : make(m), add_kernels(add), next(first) { first = this; }
+};
 
 // The golden of an op: computes values and magnitudes for these rows, and says how many bytes it takes meanwhile.  Null in a
 // worker, which has no goldens.

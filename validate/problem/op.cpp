@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "ops/core/linked.hpp"
+#include "validate/base/version.hpp"
+
 namespace assay {
 
 namespace {

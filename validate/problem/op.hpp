@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type-erased ops and kernels, as the judge sees contracts and candidates.
-// Ops and kernels enter themselves before main() (ops/core/linked.hpp); the tables hold what the program is linked with.
+// The tables hold what the program is linked with (ops/core/linked.hpp).
 #pragma once
 
 #include <cstdint>
@@ -197,25 +197,8 @@ inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_");
 // Whether it is a framework's pipeline with one library call or kernel per step.
 inline bool is_eager(const Kernel& k) { return k.name == "baseline_eager"; }
 
-// An op that the program is linked with, and its kernels.
-struct LinkedOp {
-  Op (*make)();
-  void (*add_kernels)(std::vector<Kernel>& to);
-  const LinkedOp* next = nullptr;
-  static inline const LinkedOp* first = nullptr;
-  LinkedOp(Op (*m)(), void (*add)(std::vector<Kernel>&)) : make(m), add_kernels(add), next(first) { first = this; }
-};
-// Says what ops and kernels (else empty) are about, where a program knows it.
-struct HeadComments {
-  using Of = std::string_view (*)(std::string_view op, std::string_view kernel);
-  static inline Of of = nullptr;
-  explicit HeadComments(Of o) { of = o; }
-};
-
-// By name.
-std::span<const Op> ops();
-// By op, the right ones first; then by name.  Throws std::logic_error if two have one name.
-std::span<const Kernel> built_in_kernels();
+std::span<const Op> ops();                   // by name
+std::span<const Kernel> built_in_kernels();  // by op, the right ones first, then by name
 // The kernels of this process: the built-in ones, or those that use_kernels() put in their place.
 std::span<const Kernel> kernels();
 void use_kernels(std::vector<Kernel> loaded);

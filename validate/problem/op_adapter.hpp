@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes an Op of a contract and a Kernel of a kernel's traits (type erasure).  Included where an op enters itself
-// (cmake/op.cpp.in).
+// (cmake/op.in).
 #pragma once
 
 #include <algorithm>

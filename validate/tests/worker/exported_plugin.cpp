@@ -7,7 +7,7 @@
 #include "ops/linear.hpp"
 #include "ops/rope.hpp"
 #include "ops/softmax.hpp"
-#include "validate/backends/exported.hpp"
+#include "validate/backends/library/exported.hpp"
 
 namespace assay {
 namespace {

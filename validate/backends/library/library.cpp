@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "validate/backends/exported.hpp"
+#include "validate/backends/library/linked_op.hpp"
 
 namespace assay {
 namespace {
