@@ -122,7 +122,7 @@ say "without a golden: refused"
 
 # A golden with a wrong signature does not compile.
 sed 's/const Rows&)/const Rows\&, int)/' "$here/room/difference.cpp" >"$copy/reference/difference.cpp"
-must_not_make "LinkedGolden<assay::difference>::LinkedGolden(" "a golden with a wrong signature was compiled"
+must_not_make "LinkedGolden<assay::difference>::Solve" "a golden with a wrong signature was compiled"
 cp "$here/room/difference.cpp" "$copy/reference/"
 say "a golden with another signature: refused"
 
