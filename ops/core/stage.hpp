@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage of a composite op: a step that is judged by the contract of another op in the registry.
+// A stage of a composite op: a step that is judged by the contract of another op.
 #pragma once
 
 #include <cstdint>

@@ -55,6 +55,15 @@ struct Tensor {
     }
     return at;
   }
+  // The index along each axis of a row-major linear index.
+  std::array<std::int64_t, kMaxRank> index(std::int64_t linear) const {
+    std::array<std::int64_t, kMaxRank> at{};
+    for (int i = rank - 1; i >= 0; --i) {
+      at[static_cast<std::size_t>(i)] = linear % shape[i];
+      linear /= shape[i];
+    }
+    return at;
+  }
   double at(std::int64_t linear) const { return decode(dtype, data, offset(linear)); }
   void set(std::int64_t linear, double v) const { encode(dtype, data, offset(linear), v); }
 };

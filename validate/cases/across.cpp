@@ -68,16 +68,11 @@ std::int64_t Across::failed(const std::string& op, const std::string& kernel, co
 std::string Across::reading(const std::string& op, const std::string& kernel, const std::string& reason) const {
   const auto at = of_.find({op, kernel});
   if (at == of_.end() || !at->second.readings.contains(reason)) return "";
-  std::int64_t all = 0, most = 0;
-  std::string text;
-  for (const auto& [reading, cases] : at->second.readings.at(reason)) {
-    all += cases;
-    if (cases <= most) continue;
-    most = cases;
-    text = reading;
-  }
-  if (most < 2 || 2 * most < all) return "";
-  return fmt::format("{} ({} of {} cases)", text, most, failed(op, kernel, reason));
+  const auto& readings = at->second.readings.at(reason);
+  const auto [reading, cases] =
+      *std::max_element(readings.begin(), readings.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::int64_t all = failed(op, kernel, reason);
+  return cases < 2 || 2 * cases < all ? "" : fmt::format("{} ({} of {} cases)", reading, cases, all);
 }
 
 std::vector<Across::Property> Across::properties(const Counts& failed, const Counts& passed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds a property that all failing cases of a kernel have and no passing one has: a fill, a layout, a dtype, an attribute, or
 // an extent (its value, a range, whether it is a multiple of a power of two or one itself, how it compares with another's).
-// Where there is none, a property that all failing cases have and few passing ones, or one with which every case fails.
+// Where there is none, a property that all failing cases have and not all passing ones, or one with which every case fails.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class Across {
     k.failed[reason].add(c, op);
     if (!reads_like.empty()) ++k.readings[reason][reads_like.substr(0, reads_like.find("; "))];
   }
-  // What most failing cases read like, of those that read like anything, with their number: "`bias` left out (31 of 52 cases)".
-  // Empty if fewer than two agree.
+  // What at least half of the failing cases read like, with their number: "`bias` left out (taken as 0) (31 of 52 cases)".  Empty
+  // if fewer agree, or only one.
   std::string reading(const std::string& op, const std::string& kernel, const std::string& reason) const;
   std::int64_t failed(const std::string& op, const std::string& kernel, const std::string& reason) const;
   // "all 12 failing cases have layout=padded; none of the 146 passing ones do"; "all 12 failing cases have dtype other than f32,

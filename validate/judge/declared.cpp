@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <span>
 
 #include "validate/problem/numerics_text.hpp"
@@ -32,30 +31,33 @@ constexpr const char* kSuggestions[] = {
     "accumulate=f32 chain=1 mma_terms=8 stores_intermediate stores_every_step narrow_probabilities cancelling_gelu",
     "accumulate=f32 chain=1 factors=tf32 mma_terms=8", "accumulate=f16 chain=1", "accumulate=bf16 chain=1"};
 
-// The words of a text.
-std::vector<std::string> words_in(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
+const std::vector<Numerics>& suggestions() {
+  static const std::vector<Numerics> all = [] {
+    std::vector<Numerics> read;
+    for (const char* text : kSuggestions) read.push_back(numerics_from(text));
+    return read;
+  }();
+  return all;
 }
-
-// A declaration of the list, without some of its words.
-Numerics suggestion(std::size_t i, const std::set<std::string>& but = {}) {
-  std::string text;
-  for (const std::string& word : words_in(kSuggestions[i]))
-    if (!but.contains(word)) text += (text.empty() ? "" : " ") + word;
-  return numerics_from(text);
-}
-// The words that every text has.
-bool always(std::string_view word) { return word.starts_with("accumulate=") || word.starts_with("chain="); }
 
 Numerics without(Numerics n, std::span<const std::size_t> words) {
   for (const std::size_t w : words) numerics_words()[w].omit(n);
   return n;
+}
+
+// The words of a declaration that are not at their default, by number.
+std::vector<std::size_t> words_of(const Numerics& n) {
+  std::vector<std::size_t> said;
+  for (std::size_t w = 0; w < numerics_words().size(); ++w)
+    if (numerics_words()[w].value(n) != numerics_words()[w].value({})) said.push_back(w);
+  return said;
+}
+// A declaration with these of its words at their default, also those that nobody can omit.
+Numerics without_any(const Numerics& n, std::span<const std::size_t> words) {
+  Numerics rest;
+  for (const std::size_t w : words_of(n))
+    if (std::find(words.begin(), words.end(), w) == words.end()) numerics_words()[w].read(numerics_words()[w].value(n), rest);
+  return rest;
 }
 
 }  // namespace
@@ -120,46 +122,36 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
   const auto [at, fresh] = kernels_.try_emplace({std::string(k.op), std::string(k.name)});
   Seen& s = at->second;
   if (fresh)
-    for (std::size_t i = 0; i < std::size(kSuggestions); ++i) s.met.push_back(i);
+    for (const Numerics& n : suggestions()) s.met.push_back({n, words_of(n)});
   lock.unlock();
   const std::lock_guard own(s.mutex);
   ++s.cases;
-  std::erase_if(s.met, [&](std::size_t i) {
+  std::erase_if(s.met, [&](Met& m) {
     // Note: a word that changes no bound may yet excuse a kernel from exact answers, so it is left out.
-    std::set<std::string> idle;
-    const Numerics all = suggestion(i);
-    for (const std::string& word : words_in(kSuggestions[i])) {
-      if (always(word)) continue;
-      if (differ(all, suggestion(i, {word}))) s.known[i].insert(word);
-      else idle.insert(word);
-    }
-    return !meets(suggestion(i, idle));
+    std::vector<std::size_t> idle;
+    for (const std::size_t w : words_of(m.suggested))
+      if (numerics_words()[w].word != "accumulate" && numerics_words()[w].word != "chain" &&
+          !differ(m.suggested, without_any(m.suggested, {&w, 1})))
+        idle.push_back(w);
+    std::erase_if(m.idle, [&](std::size_t w) { return std::find(idle.begin(), idle.end(), w) == idle.end(); });
+    return !meets(without_any(m.suggested, idle));
   });
 }
 
 std::vector<SuggestedLine> Suggested::lines() const {
   const std::lock_guard lock(mutex_);
   std::vector<SuggestedLine> all;
-  for (const auto& [key, s] : kernels_) {
-    std::string numerics;
-    if (!s.met.empty()) {
-      const std::size_t i = s.met.front();
-      const auto known = s.known.find(i);
-      std::set<std::string> unknown;
-      for (const std::string& word : words_in(kSuggestions[i]))
-        if (!always(word) && (known == s.known.end() || !known->second.contains(word))) unknown.insert(word);
-      numerics = text_of(suggestion(i, unknown));
-    }
-    all.push_back({key.first, key.second, numerics, s.cases});
-  }
+  for (const auto& [key, s] : kernels_)
+    all.push_back(
+        {key.first, key.second, s.met.empty() ? "" : text_of(without_any(s.met.front().suggested, s.met.front().idle)), s.cases});
   return all;
 }
 
 std::string text_of(const SuggestedLine& l) {
   const std::string cases = l.cases == 1 ? "this case" : fmt::format("all {} cases", l.cases);
-  if (l.numerics.empty()) return fmt::format("none of {} usual declarations fits {}", std::size(kSuggestions), cases);
-  return fmt::format("`{}` is the tightest of {} usual declarations that fits {}; no verdict", l.numerics,
-                     std::size(kSuggestions), cases);
+  if (l.numerics.empty()) return fmt::format("none of {} usual declarations fits {}", suggestions().size(), cases);
+  return fmt::format("`{}` is the tightest of {} usual declarations that fits {}; no verdict", l.numerics, suggestions().size(),
+                     cases);
 }
 
 }  // namespace assay

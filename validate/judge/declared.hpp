@@ -15,7 +15,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,10 +57,13 @@ class Suggested {
   std::vector<SuggestedLine> lines() const;  // sorted by op and kernel
 
  private:
+  struct Met {
+    Numerics suggested{};
+    std::vector<std::size_t> idle{};  // indices of its words that have changed no bound yet
+  };
   struct Seen {
     std::mutex mutex{};
-    std::vector<std::size_t> met{};                        // indices of the list
-    std::map<std::size_t, std::set<std::string>> known{};  // words of each that change a bound
+    std::vector<Met> met{};  // of the list, those that all outputs have met
     std::int64_t cases = 0;
   };
   mutable std::mutex mutex_;

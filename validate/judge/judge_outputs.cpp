@@ -25,13 +25,9 @@ namespace assay {
 
 namespace {
 
-std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
-  std::vector<std::int64_t> index(static_cast<std::size_t>(t.rank));
-  for (int a = t.rank - 1; a >= 0; --a) {
-    index[static_cast<std::size_t>(a)] = linear % t.shape[a];
-    linear /= t.shape[a];
-  }
-  return index;
+std::vector<std::int64_t> index_in(const Tensor& t, std::int64_t linear) {
+  const auto index = t.index(linear);
+  return {index.begin(), index.begin() + t.rank};
 }
 
 // Takes the steps of the tiers.  Each reports what it finds, and fills in its figures.
@@ -141,7 +137,7 @@ class OutputJudge {
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
     if (c.worst >= 0 && (!r_.margin || c.margin > *r_.margin)) {
       r_.margin = c.margin;
-      r_.worst = Record::Worst{std::string(spec(y).name), decoded(y.runs[0], c.worst), c.got, c.golden, c.bound};
+      r_.worst = Record::Worst{std::string(spec(y).name), index_in(y.runs[0], c.worst), c.got, c.golden, c.bound};
       if (c.wrong) r_.worst->tile = tile_text(frame_of(y), p_.task->c.dims, r_.worst->index);
     }
   }

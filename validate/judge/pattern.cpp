@@ -141,12 +141,11 @@ std::string known_factor(double factor, const Frame& frame) {
 struct Values {
   static constexpr std::size_t kMost = 1 << 16;  // elements that are kept
   bool nan = true, zero = true, all_ones = true;
-  bool same_twice = false;  // there was a second run, and no element differs in it
+  bool kept_twice = true;  // the second run, if there was one, left in each element what it held before
   struct Finite {
     double got, golden, bound;
     std::int64_t row;  // of all axes but the last
   };
-  std::int64_t elements = 0;
   std::vector<Finite> finite;  // wrong elements with a golden far from zero
 
   void add(const Element& e, const Tensor& got, const Tensor* second) {
@@ -155,8 +154,7 @@ struct Values {
       return std::all_of(bytes, bytes + size_of(t.dtype), [&](std::byte b) { return b == with; });
     };
     all_ones = all_ones && filled(got, kGarbage[0]);
-    if (second) same_twice = (elements == 0 || same_twice) && filled(*second, kGarbage[0]);
-    ++elements;
+    kept_twice = kept_twice && (!second || filled(*second, kGarbage[1]));
     nan = nan && std::isnan(e.got) && !std::isnan(e.golden);
     zero = zero && e.got == 0 && e.golden != 0;
     if (!std::isfinite(e.got) || !std::isfinite(e.golden) || !(std::fabs(e.golden) > 16 * e.bound)) return;
@@ -210,9 +208,9 @@ struct Values {
     const std::string text = fmt::format("{:.3g}", factor);
     return text == "1" ? fmt::format("{:.6g}", factor) : text;
   }
-  // Note: a NaN that was read from a gap between rows has the same bits, but it has them in the second run too.  Of what is never
-  // written, some elements have other old bytes there.
-  bool unwritten() const { return all_ones && !same_twice; }
+  // Note: a NaN that was read from memory that nobody wrote has the same bits, but not those that a second run finds in the
+  // output.
+  bool unwritten() const { return all_ones && kept_twice; }
   bool left_alone() const { return unwritten() || nan || zero; }
   std::string text(std::int64_t wrong, const Frame& frame) const {
     if (unwritten()) return std::string(kNeverWritten);
@@ -315,8 +313,8 @@ std::vector<std::int64_t> rows_to_ask(const Problem& judging, const Numerics& nu
   return wrong;
 }
 
-// Whether the outputs in some rows are right for another problem, but for one element of eight, with no wider bounds, and at
-// least so many wrong ones are.
+// Whether the outputs in some rows are right for another problem: at least so many wrong elements are, and of all wrong ones at
+// most one of eight is not.  An element may be off by kWider times the case's own bound and the rounding of the output.
 bool right_in(Problem& other, std::vector<std::int64_t> rows, const Problem& judging, const Numerics& numerics,
               std::span<const NumberedOutput> outputs, std::int64_t fewest) {
   constexpr std::int64_t kOneIn = 8;
@@ -376,24 +374,21 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
   std::vector<AxisSet> sets;
   for (std::size_t a = 0; a < rank; ++a)
     sets.push_back({frame.axes[a], frame.tiles[a], std::vector<Seen>(static_cast<std::size_t>(got.shape[a]), Seen::unjudged)});
-  std::vector<std::size_t> index(rank);
-  const auto decode_index = [&](std::int64_t i) {
-    for (std::size_t a = rank; a-- > 0; i /= got.shape[a]) index[a] = static_cast<std::size_t>(i % got.shape[a]);
-  };
+  const auto seen = [&](const auto& index, std::size_t a) -> Seen& { return sets[a].seen[static_cast<std::size_t>(index[a])]; };
   std::int64_t wrong = 0, judged = 0;
   Values values;
   Diagonal diagonal;
   each_judged(problem, numerics, output, got, exact, [&](const Element& e) {
     ++judged;
-    decode_index(e.i);
+    const auto index = got.index(e.i);
     for (std::size_t a = 0; a < rank; ++a) {
-      Seen& at = sets[a].seen[index[a]];
+      Seen& at = seen(index, a);
       if (e.wrong || at == Seen::unjudged) at = e.wrong ? Seen::wrong : Seen::right;
     }
     if (!e.wrong) return;
     ++wrong;
     values.add(e, got, second);
-    if (rank >= 2) diagonal.add(static_cast<std::int64_t>(index[rank - 2]), static_cast<std::int64_t>(index[rank - 1]));
+    if (rank >= 2) diagonal.add(index[rank - 2], index[rank - 1]);
   });
 
   // How many judged elements have, on every axis, an index with some wrong element.  If all of these are wrong, the wrong
@@ -404,9 +399,9 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
     for (const AxisSet& s : sets) within *= s.count(Seen::wrong);
   } else {
     each_judged(problem, numerics, output, got, exact, [&](const Element& e) {
-      decode_index(e.i);
+      const auto index = got.index(e.i);
       bool in = true;
-      for (std::size_t a = 0; a < rank; ++a) in = in && sets[a].seen[index[a]] == Seen::wrong;
+      for (std::size_t a = 0; a < rank; ++a) in = in && seen(index, a) == Seen::wrong;
       within += in;
     });
   }

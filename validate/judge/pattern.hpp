@@ -44,8 +44,8 @@ struct NumberedOutput {
   Tensor got;
 };
 std::string right_with_other_choice(const Prepared&, const Numerics&, std::span<const NumberedOutput>, std::int64_t wrong);
-// A usual fault (validate/problem/altered.hpp) with which the outputs are right: "`bias` taken twice"; empty as above.  Few rows
-// are asked, that of the worst element first.  `judging`: the problem by which the outputs are wrong.
+// A usual fault (validate/problem/altered.hpp) with which the outputs are right: "`bias` added twice, or doubled"; empty as
+// above.  Few rows are asked, that of the worst element first.  `judging`: the problem by which the outputs are wrong.
 std::string right_with_usual_fault(const Prepared&, const Problem& judging, const Numerics&, std::span<const NumberedOutput>,
                                    std::int64_t row_of_worst);
 

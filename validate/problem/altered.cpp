@@ -4,16 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "ops/core/dense.hpp"
+
 namespace assay {
 
 namespace {
 
-using Index = std::vector<std::int64_t>;
+using Index = std::array<std::int64_t, kMaxRank>;
 
 constexpr double kLog2E = 1.4426950408889634;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 16;  // of an image, since each is copied many times
@@ -55,39 +58,66 @@ class Alterations {
     return t;
   }
 
-  // Asks of the problem in which tensor i is `t`.
-  void ask(const std::string& what, std::size_t i, const Tensor& t, const Case& c) {
+  // Asks of the problem of a case, once `change` has changed its tensors; false: it cannot.
+  template <class Change>
+  void ask(const std::string& what, const Case& c, const Change& change) {
     if (found_) return;
     const std::unique_ptr<Problem> problem = op_.make();
     attach(*problem, c, placements_, images_);
-    *problem->tensors()[i] = t;
-    if (problem->legal()) found_ = is_it_(what, *problem);
+    if (change(problem->tensors()) && problem->legal()) found_ = is_it_(what, *problem);
   }
-
-  // The same for a tensor whose element at an index is of(index).
+  // The same where tensor i is `t`.
+  void ask_with(const std::string& what, std::size_t i, const Tensor& t) {
+    ask(what, case_, [&](std::span<Tensor* const> tensors) {
+      *tensors[i] = t;
+      return true;
+    });
+  }
+  // The same where the element of tensor i at an index is of(element, index).
   template <class Of>
   void ask_values(const std::string& what, std::size_t i, const Of& of) {
     const Tensor t = given(i);
     std::vector<std::byte> image(images_[i], images_[i] + placements_[i].bytes);
     Tensor changed = t;
     changed.data = image.data();
-    Index index(static_cast<std::size_t>(t.rank));
     bool same = true;
     for (std::int64_t k = 0; k < t.size(); ++k) {
-      for (std::int64_t a = t.rank - 1, rest = k; a >= 0; --a) {
-        index[static_cast<std::size_t>(a)] = rest % t.shape[static_cast<std::size_t>(a)];
-        rest /= t.shape[static_cast<std::size_t>(a)];
-      }
-      const double before = t.at(k), after = of(before, index);
+      const double before = t.at(k), after = of(before, t.index(k));
       same = same && before == after;
       changed.set(k, after);
     }
-    if (!same) ask(what, i, changed, case_);
+    if (!same) ask_with(what, i, changed);
   }
-  double at(const Tensor& t, const Index& index) const {
-    std::int64_t linear = 0;
-    for (std::size_t a = 0; a < index.size(); ++a) linear = linear * t.shape[a] + index[a];
-    return t.at(linear);
+  // The same where all tensors with an axis have other extents there, and at index n what they had at from(n, extent).
+  template <class Extent, class From>
+  void ask_resized(const std::string& what, Axis axis, const Extent& extent_of, const From& from) {
+    std::vector<std::vector<std::byte>> images;
+    ask(what, case_, [&](std::span<Tensor* const> tensors) {
+      for (std::size_t k = 0; k < tensors.size(); ++k) {
+        const std::vector<Axis>& axes = op_.tensors[k].axes;
+        const auto at_axis = std::find(axes.begin(), axes.end(), axis);
+        if (at_axis == axes.end() || placements_[k].tensor.rank == 0) continue;
+        if (!usable(k) || is_integer(k)) return false;
+        const auto a = static_cast<std::size_t>(at_axis - axes.begin());
+        const Tensor t = given(k);
+        Tensor other = t;
+        other.shape[a] = extent_of(t.shape[a]);
+        make_contiguous(other);
+        other.data = images.emplace_back(static_cast<std::size_t>(other.bytes())).data();
+        for (std::int64_t n = 0; n < other.size(); ++n) {
+          Index index = other.index(n);
+          index[a] = from(index[a], t.shape[a]);
+          other.set(n, at(t, index));
+        }
+        *tensors[k] = other;
+      }
+      return !images.empty();
+    });
+  }
+  static double at(const Tensor& t, const Index& index) {
+    std::int64_t offset = 0;
+    for (std::size_t a = 0; a < static_cast<std::size_t>(t.rank); ++a) offset += index[a] * t.stride[a];
+    return decode(t.dtype, t.data, offset);
   }
 
   void numbers(const Attribute& a) {
@@ -109,12 +139,9 @@ class Alterations {
       if (found_ || v == asked) continue;
       Case c = case_;
       c.attributes[std::string(a.name)] = v;
-      const std::unique_ptr<Problem> problem = op_.make();
-      attach(*problem, c, placements_, images_);
-      if (problem->legal())
-        found_ = is_it_(fmt::format("{}={}{}, where {} is asked", a.name, number_text(v), of,
-                                    at == case_.attributes.end() ? "the default" : number_text(asked)),
-                        *problem);
+      ask(fmt::format("{}={}{}, where {} is asked", a.name, number_text(v), of,
+                      at == case_.attributes.end() ? "the default" : number_text(asked)),
+          c, [](std::span<Tensor* const>) { return true; });
     }
   }
 
@@ -143,7 +170,7 @@ class Alterations {
 
   static std::size_t row_of(const Tensor& t, const Index& index) {
     std::int64_t row = 0;
-    for (std::size_t a = 0; a + 1 < index.size(); ++a) row = row * t.shape[a] + index[a];
+    for (std::size_t a = 0; a + 1 < static_cast<std::size_t>(t.rank); ++a) row = row * t.shape[a] + index[a];
     return static_cast<std::size_t>(row);
   }
   std::vector<double> row_means(std::size_t i) const {
@@ -166,16 +193,13 @@ class Alterations {
       if (same || (last + 1) * size_of(t.dtype) > static_cast<std::int64_t>(placements_[i].bytes)) return;
       Tensor other = t;
       other.stride = stride;
-      ask(what, i, other, case_);
+      ask_with(what, i, other);
     };
     for (std::size_t u = 0; u < placements_.size(); ++u)
       if (const Tensor& o = placements_[u].tensor; u != i && o.rank == t.rank)
         with(fmt::format("{} read with the strides of {}", name_of(i), name_of(u)), o.stride);
     Tensor packed = t;
-    for (std::int64_t a = t.rank - 1, next = 1; a >= 0; --a) {
-      packed.stride[static_cast<std::size_t>(a)] = next;
-      next *= t.shape[static_cast<std::size_t>(a)];
-    }
+    make_contiguous(packed);
     with(name_of(i) + " read as if there were no gaps between its rows", packed.stride);
     if (t.rank < 2) return;
     const auto r = static_cast<std::size_t>(t.rank);
@@ -199,7 +223,7 @@ class Alterations {
       if (u == i || !usable(u)) continue;
       const Tensor o = given(u);
       if (o.rank == t.rank && o.shape == t.shape && o.dtype == t.dtype)
-        ask(fmt::format("{} read where {} belongs", name_of(u), name_of(i)), i, o, case_);
+        ask_with(fmt::format("{} read where {} belongs", name_of(u), name_of(i)), i, o);
     }
   }
 
@@ -225,8 +249,9 @@ class Alterations {
       });
     }
     if (!is_integer(i)) return;
-    ask_values(name_of(i) + " ignored: 0, 1, 2 ... in its place", i,
-               [&](double, const Index& index) { return static_cast<double>(index.back()); });
+    ask_values(
+        name_of(i) + " ignored: 0, 1, 2 ... in its place", i,
+        [last = static_cast<std::size_t>(t.rank) - 1](double, const Index& index) { return static_cast<double>(index[last]); });
   }
 
   // Loops that leave out the end, or the beginning, of an axis.
@@ -265,46 +290,11 @@ class Alterations {
   void keys(int by) {
     const bool masked = case_.attributes.contains("mask");
     if (case_.dims[Axis::seq_k] + by < 1 || (by > 0 && !masked)) return;
-    std::vector<std::vector<std::byte>> kept;
-    const std::unique_ptr<Problem> problem = op_.make();
-    attach(*problem, case_, placements_, images_);
-    for (std::size_t k = 0; k < op_.tensors.size(); ++k) {
-      const std::vector<Axis>& axes = op_.tensors[k].axes;
-      const auto at_axis = std::find(axes.begin(), axes.end(), Axis::seq_k);
-      if (at_axis == axes.end() || placements_[k].tensor.rank == 0) continue;
-      if (!usable(k) || is_integer(k)) return;
-      const auto axis = static_cast<std::size_t>(at_axis - axes.begin());
-      *problem->tensors()[k] = resized(given(k), axis, given(k).shape[axis] + by, kept,
-                                       [&](std::int64_t n) { return std::min(n, given(k).shape[axis] - 1); });
-    }
-    if (!kept.empty() && problem->legal())
-      found_ = is_it_(by < 0 ? (masked ? "a mask one key too early, or the last key left out" : "the last key left out")
-                             : "a mask one key too late: each query sees the one after its last",
-                      *problem);
-  }
-
-  // A copy of a tensor with another extent along an axis, where index n is from(n) of the tensor's.
-  template <class From>
-  Tensor resized(const Tensor& t, std::size_t axis, std::int64_t extent, std::vector<std::vector<std::byte>>& kept,
-                 const From& from) const {
-    Tensor other = t;
-    other.shape[axis] = extent;
-    for (std::int64_t a = other.rank - 1, next = 1; a >= 0; --a) {
-      other.stride[static_cast<std::size_t>(a)] = next;
-      next *= other.shape[static_cast<std::size_t>(a)];
-    }
-    kept.emplace_back(static_cast<std::size_t>(other.bytes()));
-    other.data = kept.back().data();
-    Index index(static_cast<std::size_t>(t.rank));
-    for (std::int64_t n = 0; n < other.size(); ++n) {
-      for (std::int64_t a = other.rank - 1, rest = n; a >= 0; --a) {
-        index[static_cast<std::size_t>(a)] = rest % other.shape[static_cast<std::size_t>(a)];
-        rest /= other.shape[static_cast<std::size_t>(a)];
-      }
-      index[axis] = from(index[axis]);
-      other.set(n, at(t, index));
-    }
-    return other;
+    ask_resized(
+        by < 0 ? (masked ? "a mask one key too early, or the last key left out" : "the last key left out")
+               : "a mask one key too late: each query sees the one after its last",
+        Axis::seq_k, [by](std::int64_t extent) { return extent + by; },
+        [](std::int64_t n, std::int64_t extent) { return std::min(n, extent - 1); });
   }
 
   void roundings(std::size_t i) {
@@ -320,19 +310,9 @@ class Alterations {
     const std::int64_t heads = case_.dims[Axis::heads], kv_heads = case_.dims[Axis::kv_heads];
     if (kv_heads < 2 || heads <= kv_heads) return;
     const auto with = [&](const std::string& what, const auto& of) {
-      if (found_) return;
-      std::vector<std::vector<std::byte>> kept;
-      const std::unique_ptr<Problem> problem = op_.make();
-      attach(*problem, case_, placements_, images_);
-      for (std::size_t k = 0; k < op_.tensors.size(); ++k) {
-        const std::vector<Axis>& axes = op_.tensors[k].axes;
-        const auto at_axis = std::find(axes.begin(), axes.end(), Axis::kv_heads);
-        if (at_axis == axes.end() || placements_[k].tensor.rank == 0) continue;
-        if (!usable(k) || is_integer(k)) return;
-        const auto axis = static_cast<std::size_t>(at_axis - axes.begin());
-        *problem->tensors()[k] = resized(given(k), axis, heads, kept, of);
-      }
-      if (!kept.empty() && problem->legal()) found_ = is_it_(what, *problem);
+      ask_resized(
+          what, Axis::kv_heads, [&](std::int64_t) { return heads; },
+          [&](std::int64_t h, std::int64_t) -> std::int64_t { return of(h); });
     };
     with("head h taking kv_head h mod kv_heads, not h / (heads / kv_heads)", [&](std::int64_t h) { return h % kv_heads; });
     with("every head taking kv_head 0", [](std::int64_t) { return std::int64_t{0}; });

@@ -21,8 +21,8 @@ using Extents = std::vector<std::pair<std::string_view, std::int64_t>>;  // of a
 // Factors that a wrong result is often off by: constants, and functions of extents such as "sqrt((cols-1)/cols)".
 std::vector<std::pair<double, std::string>> known_factors(const Extents& extents);
 
-// Calls `is_it` with each such problem and what it says of a kernel ("`bias` taken twice"), the plainest first, until it returns
-// true.  The problems are attached, legal and not solved.  None are made of tensors that take much memory.
+// Calls `is_it` with each such problem and what it says of a kernel ("`bias` added twice, or doubled"), the plainest first, until
+// it returns true.  The problems are attached, legal and not solved.  None are made of tensors that take much memory.
 void each_altered(const Op& op, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images,
                   const std::function<bool(const std::string& what, Problem& problem)>& is_it);
 
