@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The building blocks of the layers of this room: kernels of other rooms by their registry names, and workspace for the tensors
+// The building blocks of the layers of this room: kernels of other rooms, and workspace for the tensors
 // between steps.
 #pragma once
 

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // sm90_few_tokens of one dtype.
-#include "cuda/core/hopper_few_product.cuh"
-#include "ops/linear.hpp"
+#include "cuda/linear/few_tokens.cuh"
 
 namespace assay::ROOM(linear, few) {
 
-KERNEL(linear){
-    .dtypes = {f16},
-    .only_arch = 90,
-    .tiles = {tile(Axis::out, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kDeep)},
-    .numerics = {.accumulate = f32, .mma_terms = 16},
-    .supports =
-        [](const linear::Args& a) {
-          return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data);
-        },
-    .workspace_bytes =
-        [](const linear::Args& a) { return hopper_few::workspace_bytes(a.x.shape[0], a.y.shape[1], a.x.shape[1], 1); },
-};
+KERNEL(linear) = few_tokens_traits({f16});
 
-void run(const linear::Args& a, const Launch& l) {
-  const hopper_few::AddBias epilogue{a.bias.data, static_cast<int>(a.y.shape[1])};
-  hopper_few::product<half, 1>(a.x, a.weight, nullptr, a.y, epilogue, l.workspace, l.stream);
-}
+void run(const linear::Args& a, const Launch& l) { run_few_tokens<half>(a, l); }
 
 }  // namespace assay::ROOM(linear, few)

@@ -4,16 +4,7 @@
 
 namespace assay::ROOM(linear, ring) {
 
-KERNEL(linear){
-    .dtypes = {f16},
-    .only_arch = 90,
-    .tiles = {tile(Axis::tokens, kRingTokens<false>), tile(Axis::out, kRingFeatures), tile(Axis::hidden, 64)},
-    .numerics = {.accumulate = f32, .mma_terms = 16},
-    .supports =
-        [](const linear::Args& a) {
-          return hopper_gemm::takes({&a.x, &a.weight}, a.y);
-        },
-};
+KERNEL(linear) = ring_traits<false>({f16});
 
 void run(const linear::Args& a, const Launch& l) { run_ring<half, false>(a, l); }
 

@@ -115,4 +115,15 @@ void run_ring(const linear::Args& a, const Launch& l) {
          static_cast<int>(a.x.shape[1]));
 }
 
+template <bool kTurns>
+constexpr KernelTraits<linear> ring_traits(DTypes dtypes) {
+  return {.dtypes = dtypes,
+          .only_arch = 90,
+          .tiles = {tile(Axis::tokens, kRingTokens<kTurns>), tile(Axis::out, kRingFeatures), tile(Axis::hidden, 64)},
+          .numerics = {.accumulate = f32, .mma_terms = 16},
+          .supports = [](const linear::Args& a) {
+            return hopper_gemm::takes({&a.x, &a.weight}, a.y);
+          }};
+}
+
 }  // namespace assay::ASSAY_FLAVOUR::linear_room
