@@ -3,7 +3,8 @@
 #   make validate   builds and judges every kernel over the first suite: on a GPU if there is one, else on simt; SUITE=smoke: over
 #                   that suite
 #   make check OP=softmax KERNEL=naive   after a change of a kernel: builds, then judges it over smoke and edges; under a minute;
-#                   without KERNEL all kernels of the op.  In a fresh clone nothing is built of other ops
+#                   without KERNEL all kernels of the op.  In a fresh clone nothing is built of other ops, unless
+#                   the op is made of them
 #   make test       builds everything, the tests and the broken kernels, and runs the tests but those labelled push.  A test that
 #                   has passed with the same bytes before is left out; CACHE=off: none is
 #   make format     formats the tracked files: C++ and CUDA by clang-format, Python by black

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where nvcc is: the kernels of this tree as a shared object with the C interface (validate/backends/library/library.cpp).
 # The kernels of an op stand in the order in which they are preferred: those for one architecture (sm90_), then the ladder of
-# datasets/bench/OP.json from its last kernel on.
+# datasets/bench/OP.json from its last kernel on.  Kernels in neither are left out, and so are vendors' (baseline_).
 
 # What binds kernels to the C interface.  Note: with fmt's headers alone, so that the object needs no libfmt.
 set(ASSAY_EXPORTED "${PROJECT_SOURCE_DIR}/validate/problem/numerics_text.cpp" "${PROJECT_SOURCE_DIR}/validate/base/error.cpp")

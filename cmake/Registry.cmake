@@ -5,8 +5,8 @@
 # More may come from elsewhere: kernels of ASSAY_KERNEL_DIRS, ops of ASSAY_OP_DIRS (docs/door.md).
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is built only if ASSAY_VENDORS has the vendor;
 # baseline_eager needs cublaslt.
-# Sets ASSAY_OPS (names) and of files ASSAY_KERNELS and ASSAY_BASELINES; of
-# those from elsewhere ASSAY_OWN_OPS and ASSAY_OWN_KERNELS.
+# Sets ASSAY_OPS and ASSAY_COMPOSITE_OPS (names), ASSAY_KERNELS and ASSAY_BASELINES (files), ASSAY_CONTRACTS (files of all ops, built
+# or not); of those from elsewhere ASSAY_OWN_OPS and ASSAY_OWN_KERNELS.
 set(ASSAY_KERNEL_DIRS "" CACHE STRING "Folders with kernels from elsewhere, OP/KERNEL.cu in them, relative to the source folder or absolute")
 set(ASSAY_OP_DIRS "" CACHE STRING "Folders with ops from elsewhere, OP.hpp and OP/KERNEL.cu in them, relative to the source folder or absolute")
 set(ASSAY_ONLY "" CACHE STRING "Ops to build, with ; between; empty, or if one is composite: all")
@@ -30,13 +30,14 @@ foreach(op ${ASSAY_ONLY})
   endif()
 endforeach()
 
-# Each op of a folder enters itself by a file that `template` makes.
+# assay_ops_of(FOLDER TEMPLATE OUT OP...): each op of a folder, or of these alone if there are any, enters itself by a file that
+# the template makes.
 function(assay_ops_of folder template out)
   file(GLOB contracts CONFIGURE_DEPENDS "${folder}/*.hpp")
   set(names "")
   foreach(contract ${contracts})
     get_filename_component(op "${contract}" NAME_WE)
-    if(ASSAY_ONLY AND NOT op IN_LIST ASSAY_ONLY)
+    if(ARGN AND NOT op IN_LIST ARGN)
       continue()
     elseif(op IN_LIST ASSAY_OPS)
       message(FATAL_ERROR "${contract}: there is another op '${op}'")
@@ -49,7 +50,7 @@ function(assay_ops_of folder template out)
   set(ASSAY_CONTRACTS ${ASSAY_CONTRACTS} ${contracts} PARENT_SCOPE)
 endfunction()
 set(ASSAY_CONTRACTS "")
-assay_ops_of("${PROJECT_SOURCE_DIR}/ops" op.in ASSAY_OPS)
+assay_ops_of("${PROJECT_SOURCE_DIR}/ops" op.in ASSAY_OPS ${ASSAY_ONLY})
 file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # reruns CMake if a golden is added or removed
 foreach(op ${ASSAY_OPS})
   if(NOT EXISTS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp")
@@ -62,10 +63,7 @@ set(folders "${PROJECT_SOURCE_DIR}/cuda")  # with kernels
 set(ASSAY_OWN_OPS "")
 foreach(folder ${ASSAY_OP_DIRS})
   get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
-  set(ASSAY_ONLY_KEPT "${ASSAY_ONLY}")
-  set(ASSAY_ONLY "")
   assay_ops_of("${folder}" own_op.in own)
-  set(ASSAY_ONLY "${ASSAY_ONLY_KEPT}")
   if(NOT own)
     message(FATAL_ERROR "ASSAY_OP_DIRS: ${folder} holds no file OP.hpp")
   endif()

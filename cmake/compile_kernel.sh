@@ -7,7 +7,7 @@ page=$1 folder=$2
 shift 2
 kernel=''
 for argument; do
-  case $argument in "$folder"/table_of_kernels.cpp) ;; "$folder"/*.cpp | "$folder"/*.cu) kernel=$argument ;; esac
+  case $argument in "$folder"/*.cpp | "$folder"/*.cu) kernel=$argument ;; esac
 done
 "$@"
 code=$?

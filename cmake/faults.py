@@ -14,8 +14,8 @@ An entry of faults.txt that has `kernel:` is an edit; any other is of a file bro
   [FAULT]
   fault: TEXT         what is wrong
   caught by: TEXT     the check, and the fill or shape
-  kernel: NAME        the right kernel that is changed: OP/NAME.cu, OP/variants/NAME.cu, or OP/small/NAME.cu, which is there to be
-                      edited alone: a kernel of a few of the shapes and dtypes of another, say, which compiles sooner
+  kernel: NAME        the right kernel that is changed: OP/NAME.cu, OP/variants/NAME.cu, or OP/small/NAME.cu, which is there
+                      only to be edited: a kernel of a few of the shapes and dtypes of another, say, which compiles sooner
   -LINE               lines of the kernel, one after the other, with their indentation: a line to replace,
    LINE               or one that stays
   +LINE               a line in their place
@@ -23,18 +23,19 @@ An entry of faults.txt that has `kernel:` is an edit; any other is of a file bro
   in: HEADER          what follows changes a header that the kernel includes: one of OP/, or core/NAME of all ops
   after:, witness:, tier:     as validate/records/faults.hpp says
 
-An entry of variants.txt is always an edit, and has one line for the first two and none of the last:
+An entry of variants.txt is always an edit.  It has `variant:` in place of `fault:` and `caught by:`, and none of the last line:
 
   variant: TEXT       what it computes otherwise
 
-A header that is changed is put in place of its #include line, within the namespace of the kernel, and so are the headers that
-lead to it, and those of OP that other edits change: what they define is then the broken kernel's own.  The others are included as
-they are, so the types that a launch takes are best defined there: what they instantiate is compiled once.
+A header that is changed is put in place of its #include line, in a namespace that only this broken kernel has, and so are the
+headers that lead to it, and those of OP that other edits change.  The others are included as they are.  Types that are template
+arguments of a launch are best defined there: all edits then share one compiled instance.
 
 The exit code is 1 if an edit does not match, and 2 if a file is none of this form.
 """
 
 import argparse
+import json
 import pathlib
 import re
 import sys
@@ -78,14 +79,16 @@ class Fault:
     def is_edit(self):
         return self.kind == "variants" or bool(self.hunks) or any(key in self.keys for key in KEYS[self.kind])
 
+    def about(self):
+        """The head comment of its kernel, line by line."""
+        told = [f"{title}{self.keys.get(key, '')}" for title, key in TITLES if key in KEYS[self.kind]]
+        return [line for text in told for line in textwrap.wrap(text, 122)]
+
     def head(self):
-        """The head comment of its kernel."""
-        text = ["// SPDX-License-Identifier: Apache-2.0"]
-        for title, key in TITLES:
-            if key in KEYS[self.kind]:
-                text += textwrap.wrap(f"{title}{self.keys.get(key, '')}", 125, initial_indent="// ", subsequent_indent="// ")
-        # Note: which line it is stands apart, since the head comment is compiled into the table of kernels.
-        return text + [
+        """What its kernel begins with."""
+        return [
+            "// SPDX-License-Identifier: Apache-2.0",
+            *(f"// {line}" for line in self.about()),
             "",
             f"// Written by cmake/faults.py: {self.keys.get('kernel')}.cu with the edit of {named(self.path)}:{self.line}.",
         ]
@@ -301,9 +304,15 @@ def edited_kernel(fault):
     text, why = kernel.written()
     wrong += [f"{fault.place()}: {line}" for line in why]
     # Note: a kernel is named after its file, which #line says is that of the right one.
-    place = f'#define ASSAY_PLACE "{fault.path.parent.name}/{fault.kind}/{fault.name}.cu"'
-    lines = [*fault.head(), "#undef ASSAY_PLACE", place, *text, "#undef ASSAY_PLACE", "#define ASSAY_PLACE __FILE__"]
-    return (None, wrong) if wrong else ("\n".join(lines) + "\n", [])
+    about = "".join(f"{line}\n" for line in fault.about())
+    told = [
+        "#undef ASSAY_PLACE",
+        f'#define ASSAY_PLACE "{fault.path.parent.name}/{fault.kind}/{fault.name}.cu"',
+        "#undef ASSAY_ABOUT",
+        f"#define ASSAY_ABOUT {json.dumps(about, ensure_ascii=False)}",
+    ]
+    as_before = ["#undef ASSAY_PLACE", "#define ASSAY_PLACE __FILE__", "#undef ASSAY_ABOUT", '#define ASSAY_ABOUT ""']
+    return (None, wrong) if wrong else ("\n".join([*fault.head(), *told, *text, *as_before]) + "\n", [])
 
 
 def faults_of(folder):
@@ -378,7 +387,7 @@ def self_test():
         assert check(op.parent) == (unused, 1), check(op.parent)
         assert write(build, op.parent) == []
         made = build / "op/broken/wrong.cu"
-        ours = ("#line", "#undef ASSAY_PLACE", "#define ASSAY_PLACE", "// Written")
+        ours = ("#line", "#undef ASSAY_", "#define ASSAY_", "// Written")
         lines = [line for line in made.read_text().splitlines() if not line.startswith(ours)]
         assert lines == [
             "// SPDX-License-Identifier: Apache-2.0",
@@ -401,6 +410,7 @@ def self_test():
         edit.write_text(IN + "-  once();\n+  two();\n")
         text, wrong = edited_kernel(next(fault for fault in faults_of(op.parent) if fault.name == "wrong"))
         assert '#define ASSAY_PLACE "op/broken/wrong.cu"' in text
+        assert '#define ASSAY_ABOUT "FAULT: f.\\nCaught by: c.\\n"' in text, text
         lines = [line for line in text.splitlines()[4:] if not line.startswith(ours)]
         assert (" ".join(lines), wrong) == (LED.replace("\n", " "), []), (lines, wrong)
         edit.write_text(whole)

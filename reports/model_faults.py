@@ -174,7 +174,8 @@ def main():
     parse.add_argument("--jobs", type=int, default=2)
     flags = parse.parse_args()
     program = flags.programs / "validate-trial"
-    faults = [(op, path.stem) for op in FUSED + STEPS for path in sorted((ROOT / "cuda" / op / "broken").glob("*.cu"))]
+    listed = json.loads(subprocess.run([program, "list", "kernels", "--json"], capture_output=True, check=True).stdout)["kernels"]
+    faults = [(k["op"], k["kernel"]) for op in FUSED + STEPS for k in listed if k["op"] == op and k["broken"]]
     rows = []
     seen = []
     others = {"silent": [], "refused": []}

@@ -72,7 +72,7 @@ kernel_rules() {
       finish()
       for (op in faulty) {
         file = faulty[op]
-        if (!(op in plain) && !(op in edited)) wrong(1, "the room has neither edits in faults.txt nor a broken/plain.cuh, whose steps its broken kernels replace")
+        if (!(op in plain) && !(op in edited)) wrong(1, "the op has broken kernels, and no edit in faults.txt and no broken/plain.cuh")
       }
       exit bad
     }'

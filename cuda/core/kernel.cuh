@@ -18,7 +18,7 @@
 #define ASSAY_ABOUT ""
 #endif
 
-#ifndef ASSAY_PLACE  // of the file, by which the kernel is named; another where a file is made of others (cmake/faults.py)
+#ifndef ASSAY_PLACE  // the path after which the kernel is named; cmake/faults.py sets another for a kernel that it writes
 #define ASSAY_PLACE __FILE__
 #endif
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families of kernels that differ in one step.  cuda/OP/broken/plain.cuh writes the op's plain kernel in steps:
+// Families of kernels that differ in one step.  The broken/plain.cuh of some ops writes the op's plain kernel in steps:
 //   template <class T> struct Plain {...};                                                     the right steps
 //   template <template <class> class S> constexpr KernelTraits<OP> plain_traits(DTypes);       declares the kernel of steps S
 //   template <template <class> class S> void run_plain(const OP::Args&, const Launch&);        launches it

@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// Defined where the op enters itself (validate/problem/op_adapter.hpp), for each op alone: whatever is linked with a kernel of an
-// op is linked with the op, even from an archive.
+// Each op's generated file defines it (cmake/op.in).  A kernel calls it, so the linker takes the op with the kernel, even from an
+// archive.
 template <class Op>
 void link_op();
 
@@ -26,8 +26,8 @@ struct LinkedOp {
   LinkedOp(Op (*m)(), void (*add)(std::vector<Kernel>&)) : make(m), add_kernels(add), next(first) { first = this; }
 };
 
-// The golden of an op: computes values and magnitudes for these rows, and says how many bytes it takes meanwhile.  Null in a
-// worker, which has no goldens.
+// The golden of an op: computes values and magnitudes for these rows, and says how many bytes it takes meanwhile.  Null in
+// a program without goldens, which is what one is that is linked with the library assay_worker.
 template <class Op>
 struct LinkedGolden {
   using Solve = void (*)(const typename Op::Args&, typename Op::Golden&, const Rows&);

@@ -129,7 +129,7 @@ struct Hooks {
   bool intermediates_alike = false;
 };
 
-// The hooks of an op enter themselves as its golden does; a worker has none.
+// The hooks of an op enter themselves as its golden does.
 template <class Op>
 struct LinkedHooks {
   static inline Hooks (*make)() = nullptr;

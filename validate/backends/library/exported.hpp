@@ -166,8 +166,9 @@ struct Exported {
 // The kernels of a shared object, in the order in which they are added.
 class Kernels {
  public:
+  // `name`: if not that of the kernel's file.
   template <class Op>
-  void add(const LinkedKernel<Op>& kernel, std::string_view about) {
+  void add(const LinkedKernel<Op>& kernel, std::string_view about, std::string_view name_of_it = {}) {
     const KernelTraits<Op>& traits = kernel.traits;
     std::string dtypes, tiles;
     const auto add_word = [](std::string& to, const std::string& word) { to += (to.empty() ? "" : " ") + word; };
@@ -180,9 +181,9 @@ class Kernels {
                            (traits.finite_inputs ? ASSAY_FINITE_INPUTS : 0) |
                            (traits.position_matters ? ASSAY_POSITION_MATTERS : 0);
     using Of = Exported<Op>;
-    kernels_.push_back({sizeof(AssayKernel), kept(kernel.op), kept(stem(kernel.file)), kept(dtypes),
-                        kept(text_of(traits.numerics)), kept(tiles), kept(about), flags, const_cast<LinkedKernel<Op>*>(&kernel),
-                        Of::supports, Of::workspace_bytes, Of::run});
+    kernels_.push_back({sizeof(AssayKernel), kept(kernel.op), kept(name_of_it.empty() ? stem(kernel.file) : name_of_it),
+                        kept(dtypes), kept(text_of(traits.numerics)), kept(tiles), kept(about), flags,
+                        const_cast<LinkedKernel<Op>*>(&kernel), Of::supports, Of::workspace_bytes, Of::run});
   }
   // The first `count` kernels, or all.
   const AssayPlugin* plugin(std::size_t count = std::numeric_limits<std::size_t>::max()) {
