@@ -217,7 +217,7 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
 
 namespace {
 
-// Puts the plugin's kernels beside ours, in the table of this process.
+// Puts the plugin's kernels beside ours, in this process.
 void load_beside_ours(const BenchFlags& flags) {
   load_kernels(flag_text("--plugin", flags.plugin), own_worker("cuda", flags.plugin), flags.timeout_s);
   std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
