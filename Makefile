@@ -78,4 +78,4 @@ packages: wheel
 	@cp build-portable/packages/*.tar.gz build-portable/packages/*.deb dist/
 
 clean:
-	rm -rf build
+	rm -rf build build-portable

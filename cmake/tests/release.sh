@@ -4,7 +4,7 @@
 # no program on PATH, and nothing that only a compiler could use.  Without dpkg-shlibdeps there is no package for Debian to test.
 #   release.sh BUILD CPACK [FOLDER]      FOLDER: where they are; otherwise they are packed first
 set -u
-build=$1 cpack=$2 folder=${3:-}
+build=$1 cpack=$2 folder=${3:+$(realpath "$3")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 log=$work/log
