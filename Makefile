@@ -10,6 +10,8 @@
 #   make format     formats the tracked files: C++ and CUDA by clang-format, Python by black
 #   make ledger     judges every kernel over smoke, and every broken one on its witness, and compares the verdicts with those of
 #                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": packed kernels of reports/trial too
+#   make wheel      builds the command for machines without a compiler, with all but glibc within it, and its wheel for pip in dist/
+#   make packages   the same, a tarball and a package for Debian (docs/python.md)
 #   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both
 # They install missing packages with apt as root, else they print the command to run.
 MAKEFLAGS += --no-print-directory
@@ -17,7 +19,7 @@ SUITE ?= first
 PREFIX ?= /usr/local
 JOBS  ?= $(shell nproc)
 
-.PHONY: validate check test format ledger full install clean
+.PHONY: validate check test format ledger full install wheel packages clean
 .DEFAULT_GOAL := validate
 
 # Note: all use one build folder, so `make test` reuses what `make validate` has built.  `make check` begins with its op alone, and
@@ -64,5 +66,16 @@ install:
 	@cmake --build build -j $(JOBS) --target validate assay_worker
 	@cmake --install build --prefix "$(PREFIX)"
 
+wheel:
+	@cmake/bootstrap.sh python3 python3-pip
+	@cmake -S . -B build-portable --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_PORTABLE=ON -DASSAY_TESTS=OFF -DASSAY_CUDA=OFF
+	@cmake --build build-portable -j $(JOBS) --target validate
+	@cmake/wheel.sh build-portable dist
+
+packages: wheel
+	@cmake/bootstrap.sh dpkg-dev
+	@cpack --config build-portable/CPackConfig.cmake -B build-portable/packages
+	@cp build-portable/packages/*.tar.gz build-portable/packages/*.deb dist/
+
 clean:
-	rm -rf build
+	rm -rf build build-portable

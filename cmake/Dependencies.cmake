@@ -8,6 +8,12 @@ macro(assay_need found package)
 endmacro()
 
 find_package(Eigen3 3.4 CONFIG QUIET)
+if(ASSAY_PORTABLE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # whose archive of OpenMP then takes the place of the shared library
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libgomp.a OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(EXISTS "${gomp}")
+    set(OpenMP_gomp_LIBRARY "${gomp}" CACHE FILEPATH "" FORCE)
+  endif()
+endif()
 find_package(OpenMP QUIET COMPONENTS CXX)
 find_package(fmt CONFIG QUIET)
 find_package(CLI11 CONFIG QUIET)

@@ -16,19 +16,35 @@ install(CODE "
   file(MAKE_DIRECTORY \"\${man}\")
   execute_process(COMMAND \"$<TARGET_FILE:validate>\" --man OUTPUT_FILE \"\${man}/validate.1\" COMMAND_ERROR_IS_FATAL ANY)")
 
-# The package for projects with kernels of their own: what a worker is made of.
+# The package for projects with kernels of their own: what a worker is made of.  It is the component `development`.
 set(ASSAY_HEADERS "${CMAKE_INSTALL_INCLUDEDIR}/assay")
 set(ASSAY_ARCHIVES "${CMAKE_INSTALL_LIBDIR}/assay")
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Assay")
 foreach(folder ops simt cuda/core validate/cases validate/problem validate/values)
-  install(DIRECTORY ${folder}/ DESTINATION "${ASSAY_HEADERS}/${folder}" FILES_MATCHING PATTERN *.hpp PATTERN *.cuh
+  install(DIRECTORY ${folder}/ DESTINATION "${ASSAY_HEADERS}/${folder}" COMPONENT development FILES_MATCHING PATTERN *.hpp PATTERN *.cuh
     PATTERN tests EXCLUDE PATTERN probe EXCLUDE PATTERN vendor EXCLUDE)
 endforeach()
-install(TARGETS ${ASSAY_LIBRARIES} ARCHIVE DESTINATION "${ASSAY_ARCHIVES}")
+install(TARGETS ${ASSAY_LIBRARIES} ARCHIVE DESTINATION "${ASSAY_ARCHIVES}" COMPONENT development)
 include(CMakePackageConfigHelpers)
 configure_package_config_file(cmake/AssayConfig.cmake.in "${PROJECT_BINARY_DIR}/generated/AssayConfig.cmake"
   INSTALL_DESTINATION "${package}" PATH_VARS ASSAY_ARCHIVES ASSAY_HEADERS ASSAY_DOCS ASSAY_SHARE CMAKE_INSTALL_BINDIR
   NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake" COMPATIBILITY ExactVersion)
 install(FILES "${PROJECT_BINARY_DIR}/generated/AssayConfig.cmake" "${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake"
-  cmake/AssayKernels.cmake cmake/HeadComment.cmake cmake/compile_kernel.sh DESTINATION "${package}")
+  cmake/AssayKernels.cmake cmake/HeadComment.cmake cmake/compile_kernel.sh DESTINATION "${package}" COMPONENT development)
+
+# What `cpack` packs, as a tarball and for Debian: all but `development`, which must be built by the compiler that uses it.
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_CMAKE_GENERATOR Ninja)  # of which it asks for no build before it packs; with make it would build all
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};assay;Unspecified;/")
+set(CPACK_PACKAGE_NAME assay)
+set(CPACK_PACKAGE_CONTACT "the authors of Assay")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_FILE_NAME "assay-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR}")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # which libraries it is linked with, and the glibc that it needs
+include(CPack)

@@ -341,6 +341,7 @@ if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   set_tests_properties(tree.same_bytes PROPERTIES LABELS cpu)
 endif()
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
+add_test(NAME tree.release COMMAND bash "${scripts}/release.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_CPACK_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
   -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}"
@@ -372,12 +373,13 @@ set_tests_properties(records.run records.bench records.memory records.broken rec
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.faults tree.faults.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
-  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.package tree.add_a_room
+  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.release tree.package tree.add_a_room
   records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
 
 # What the other tests depend on: the whole program, and what they read of the tree.
 set(read_by_tests "")
-foreach(read validate/tests examples include python docs README.md LICENSE reports/schema.json reports/templates reports/inference cmake/tests)
+foreach(read validate/tests examples include python docs README.md LICENSE reports/schema.json reports/templates reports/inference cmake/tests
+    cmake/Install.cmake cmake/Options.cmake cmake/portable)
   list(APPEND read_by_tests "${PROJECT_SOURCE_DIR}/${read}")
 endforeach()
 file(GLOB scripts_of_reports CONFIGURE_DEPENDS reports/*.py)
@@ -385,7 +387,7 @@ list(APPEND read_by_tests ${scripts_of_reports})
 assay_cached(unit JUDGE TESTS KERNELS all BROKEN all FILES ${read_by_tests})
 set(of_program command records outputs input files kills signals hostile ptx cuda_source probe faults memory door machine exported
   hostile_files attacks compare report captured pytorch_rows record_scripts records.run records.bench records.memory
-  records.broken records.plugin records.probe tree.install simt.observe)
+  records.broken records.plugin records.probe tree.install tree.release simt.observe)
 get_property(defined DIRECTORY PROPERTY TESTS)
 foreach(test ${defined})
   if(test IN_LIST of_program OR test MATCHES "^(python[.]|simt[.](ptx_)?probes)")

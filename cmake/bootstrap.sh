@@ -40,6 +40,8 @@ for extra in "$@"; do
     python3-pytest)
       python3 -c 'import pytest' 2>/dev/null || /usr/bin/python3 -c 'import pytest' 2>/dev/null || wished="$wished $extra"
       ;;
+    python3-pip) python3 -c 'import pip' 2>/dev/null || need "$extra" "$extra" ;;
+    dpkg-dev) need "$extra" dpkg-shlibdeps ;;
     libonnx-testdata) [ -e /usr/share/libonnx-testdata ] || wished="$wished $extra" ;;
     *) need "$extra" "$extra" ;;
   esac

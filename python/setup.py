@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the built program, what it is linked with and its datasets into the wheel, which therefore is for one kind of machine.
 
-ASSAY_VALIDATE names the program; by default it is that of ../build.
+ASSAY_VALIDATE names the program; by default it is that of ../build.  The wheel's tag has the glibc that these files need, so that
+pip refuses the wheel where glibc is older.
 """
 
 import os
@@ -46,7 +47,18 @@ class BuildWithProgram(build_py):
 
 class WheelOfMachine(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
-        return "py3", "none", f"linux_{os.uname().machine}"
+        programs = Path(self.get_finalized_command("build_py").build_lib) / "assay/bin"
+        major, minor = needed_glibc(programs)
+        return "py3", "none", f"manylinux_{major}_{minor}_{os.uname().machine}"
+
+
+def needed_glibc(programs: Path) -> tuple[int, int]:
+    """The newest glibc that a symbol of one of these files asks for."""
+    said = subprocess.run(["objdump", "-p", *programs.iterdir()], capture_output=True, text=True, check=True).stdout
+    asked = re.findall(r"\bGLIBC_(\d+)\.(\d+)", said)
+    if not asked:
+        raise SystemExit(f"the programs in '{programs}' ask for no glibc, and Assay runs on no other C library")
+    return max((int(major), int(minor)) for major, minor in asked)
 
 
 setup(cmdclass={"build_py": BuildWithProgram, "bdist_wheel": WheelOfMachine})

@@ -58,6 +58,8 @@ def _require_version(path: str) -> None:
     except OSError as e:
         raise LibraryError(f"the program '{path}' cannot be started: {e.strerror}") from None
     version = answer.stdout.split(" ")[0].strip()
+    if answer.returncode == 2:  # it does not run on this processor
+        raise LibraryError(_sentence(answer.stderr))
     if answer.returncode != 0 or not version:
         why = answer.stderr.strip().splitlines()
         raise LibraryError(f"the program '{path}' does not tell its version{': ' + why[0] if why else ''}")
@@ -105,7 +107,8 @@ def main() -> None:
     try:
         path = program()
     except LibraryError as e:
-        sys.exit(f"validate: {e}")
+        print(f"validate: {e}", file=sys.stderr)
+        sys.exit(2)
     os.execv(path, ["validate", *sys.argv[1:]])
 
 

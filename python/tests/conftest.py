@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 import shutil
 import subprocess
 import sys
@@ -15,13 +16,16 @@ def x():
     return np.random.default_rng(0).standard_normal((33, 65)).astype(np.float32)
 
 
-@pytest.fixture
-def wheel(tmp_path):
-    """A wheel of this tree, built in a copy of it."""
-    source = tmp_path / "tree/python"
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel that ASSAY_WHEEL names, or one of this tree, built in a copy of it."""
+    if "ASSAY_WHEEL" in os.environ:
+        return Path(os.environ["ASSAY_WHEEL"]).resolve()
+    work = tmp_path_factory.mktemp("wheel")
+    source = work / "tree/python"
     shutil.copytree(TREE / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "tests"))
     for name in ("datasets", "LICENSE"):
-        (tmp_path / "tree" / name).symlink_to(TREE / name)
+        (work / "tree" / name).symlink_to(TREE / name)
     subprocess.run(
         [
             sys.executable,
@@ -33,9 +37,9 @@ def wheel(tmp_path):
             "--no-deps",
             "--no-build-isolation",
             "-w",
-            tmp_path,
+            work,
             source,
         ],
         check=True,
     )
-    return next(tmp_path.glob("*.whl"))
+    return next(work.glob("*.whl"))
