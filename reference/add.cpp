@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -24,3 +25,11 @@ double scratch(const add::Args& a, const Rows& rows) { return scratch_of_rows(ro
 static const LinkedGolden<add> linked_add(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::add::Args&, Formula& f) { f.out("y", f.in("a") + f.in("b")); }
+
+static const LinkedFormula<assay::add> formula_of_add("add", write);
+
+}  // namespace assay::formula

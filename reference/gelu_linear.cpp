@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -30,3 +31,15 @@ double scratch(const gelu_linear::Args& a, const Rows& rows) { return scratch_of
 static const LinkedGolden<gelu_linear> linked_gelu_linear(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::gelu_linear::Args& a, Formula& f) {
+  const Array product = sum(Axis("hidden"))(f.in("x") * f.in("weight"));
+  const Array z = step("z", a.has_bias ? step("product", product, Stored::with_every_step) + f.in("bias") : product);
+  f.out("y", a.form == Activation::gelu_erf ? gelu_erf(z) : gelu_tanh(z));
+}
+
+static const LinkedFormula<assay::gelu_linear> formula_of_gelu_linear("gelu_linear", write);
+
+}  // namespace assay::formula

@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -37,3 +38,16 @@ double scratch(const layernorm::Args& a, const Rows& rows) {
 static const LinkedGolden<layernorm> linked_layernorm(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::layernorm::Args& a, Formula& f) {
+  const Array x = f.in("x");
+  const Array centred = x - mean(Axis("cols"))(x);
+  const Array xhat = centred * rsqrt(mean(Axis("cols"))(square(centred)) + a.epsilon);
+  f.out("y", xhat * f.in("gamma") + f.in("beta"));
+}
+
+static const LinkedFormula<assay::layernorm> formula_of_layernorm("layernorm", write);
+
+}  // namespace assay::formula

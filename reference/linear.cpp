@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -29,3 +30,14 @@ double scratch(const linear::Args& a, const Rows& rows) { return scratch_of_prod
 static const LinkedGolden<linear> linked_linear(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::linear::Args& a, Formula& f) {
+  const Array product = sum(Axis("hidden"))(f.in("x") * f.in("weight"));
+  f.out("y", a.has_bias ? step("product", product) + f.in("bias") : product);
+}
+
+static const LinkedFormula<assay::linear> formula_of_linear("linear", write);
+
+}  // namespace assay::formula

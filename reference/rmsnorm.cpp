@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -33,3 +34,15 @@ double scratch(const rmsnorm::Args& a, const Rows& rows) {
 static const LinkedGolden<rmsnorm> linked_rmsnorm(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::rmsnorm::Args& a, Formula& f) {
+  const Array x = f.in("x");
+  const Array xhat = step("xhat", x * rsqrt(mean(Axis("cols"))(square(x)) + a.epsilon));
+  f.out("y", xhat * f.in("gamma"));
+}
+
+static const LinkedFormula<assay::rmsnorm> formula_of_rmsnorm("rmsnorm", write);
+
+}  // namespace assay::formula

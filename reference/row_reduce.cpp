@@ -8,6 +8,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -103,3 +104,20 @@ double scratch(const row_reduce::Args& a, const Rows&) {
 static const LinkedGolden<row_reduce> linked_row_reduce(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::row_reduce::Args& a, Formula& f) {
+  const Array x = f.in("x");
+  const Axis cols("cols");
+  switch (a.what) {
+    case Reduction::sum: return f.out("y", sum(cols)(x));
+    case Reduction::max: return f.out("y", max(cols)(x));
+    case Reduction::logsumexp: return f.out("y", logsumexp(cols)(x));
+    case Reduction::sum_of_squares: return f.out("y", sum(cols)(square(x)));
+  }
+}
+
+static const LinkedFormula<assay::row_reduce> formula_of_row_reduce("row_reduce", write);
+
+}  // namespace assay::formula

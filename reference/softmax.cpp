@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace assay::reference {
 
@@ -36,3 +37,11 @@ double scratch(const softmax::Args& a, const Rows& rows) { return scratch_of_row
 static const LinkedGolden<softmax> linked_softmax(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::softmax::Args&, Formula& f) { f.out("y", softmax(Axis("cols"))(f.in("x"))); }
+
+static const LinkedFormula<assay::softmax> formula_of_softmax("softmax", write);
+
+}  // namespace assay::formula

@@ -36,8 +36,8 @@ arrows() {
       if (room == "ops") {
         if (own ? what !~ /^ops\/core\// : !standard) wrong("ops may include the standard library and ops/core")
       } else if (room == "reference") {
-        if (own ? what !~ /^(ops|reference)\// : !(standard || what ~ /^Eigen\// || what == "omp.h"))
-          wrong("reference may include ops, reference, Eigen")
+        if (own ? what !~ /^(ops|reference)\// : !(standard || what ~ /^(Eigen|nlohmann)\// || what == "omp.h"))
+          wrong("reference may include ops, reference, Eigen, nlohmann")
       } else if (room == "cuda" && folder == "core") {
         machine = FILENAME == "cuda/core/device.cuh" && what == "device.hpp" ||
           FILENAME == "cuda/core/hopper.cuh" && what == "device_hopper.hpp"

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an op's author writes a formula with.  It looks like array code, and records a graph:
+//
+//   const Axis cols("cols");
+//   void formula(const rmsnorm::Args& a, Formula& f) {
+//     const Array x = f.in("x");
+//     const Array xhat = step("xhat", x * rsqrt(mean(cols)(square(x)) + a.epsilon));
+//     f.out("y", xhat * f.in("gamma"));
+//   }
+//   const LinkedFormula<rmsnorm> formula_of_rmsnorm("rmsnorm", formula);
+//
+// Arrays broadcast by the names of their axes.  A sum of products of arrays with different axes is a contraction, so
+// sum(hidden)(x * weight) is a matrix product.  The formula says what is computed; in which order and with which roundings a
+// kernel may compute it is what the kernel declares (ops/core/contract.hpp, Numerics).
+#pragma once
+
+#include <initializer_list>
+#include <source_location>
+#include <string_view>
+#include <vector>
+
+#include "ops/core/contract.hpp"
+#include "reference/formula/graph.hpp"
+
+namespace assay::formula {
+
+using Place = std::source_location;  // where in a formula something stands, for messages
+
+// An axis by its name in the op's contract.
+struct Axis {
+  std::string_view name;
+  explicit constexpr Axis(std::string_view n) : name(n) {}
+};
+
+class Formula;
+
+// An array of the formula that is being recorded.
+class Array {
+ public:
+  Array(Formula& f, int node) : formula_(&f), node_(node) {}
+  Formula& formula() const { return *formula_; }
+  int node() const { return node_; }
+
+ private:
+  Formula* formula_;
+  int node_;
+};
+
+// An operand: an array, or a number beside one.
+struct Operand {
+  Formula* formula = nullptr;  // null: a number
+  int node = 0;
+  double number = 0;
+  Place place;
+  Operand(const Array& a, Place p = Place::current()) : formula(&a.formula()), node(a.node()), place(p) {}
+  Operand(double n, Place p = Place::current()) : number(n), place(p) {}
+};
+
+Array operator+(const Operand& a, const Operand& b);
+Array operator-(const Operand& a, const Operand& b);
+Array operator*(const Operand& a, const Operand& b);
+Array operator/(const Operand& a, const Operand& b);
+Array operator-(const Operand& a);
+
+Array maximum(const Operand& a, const Operand& b);
+Array minimum(const Operand& a, const Operand& b);
+Array square(const Operand& a);
+Array absolute(const Operand& a);
+Array exp(const Operand& a);
+Array log(const Operand& a);
+Array tanh(const Operand& a);
+Array erf(const Operand& a);
+Array sigmoid(const Operand& a);
+Array softplus(const Operand& a);   // log(1 + exp(a))
+Array silu(const Operand& a);       // a sigmoid(a)
+Array gelu_tanh(const Operand& a);  // a/2 (1 + tanh(sqrt(2/pi) (a + 0.044715 a^3)))
+Array gelu_erf(const Operand& a);   // a/2 (1 + erf(a / sqrt 2))
+Array sqrt(const Operand& a);
+Array rsqrt(const Operand& a);  // 1 / sqrt(a)
+
+// A result that kernels may round to the storage dtype before the next step.
+Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
+
+// Along axes: sum(rows, cols)(x).  The axes of a reduction are gone from the result; softmax and log_softmax keep theirs.
+class Along {
+ public:
+  enum class What { sum, mean, max, softmax, logsumexp, log_softmax };
+  Along(What what, std::vector<Axis> axes) : what_(what), axes_(std::move(axes)) {}
+  Array operator()(const Operand& a) const;
+
+ private:
+  What what_;
+  std::vector<Axis> axes_;
+};
+
+template <class... Axes>
+Along sum(Axes... axes) {
+  return Along(Along::What::sum, {axes...});
+}
+template <class... Axes>
+Along mean(Axes... axes) {
+  return Along(Along::What::mean, {axes...});
+}
+template <class... Axes>
+Along max(Axes... axes) {
+  return Along(Along::What::max, {axes...});
+}
+inline Along softmax(Axis axis) { return Along(Along::What::softmax, {axis}); }
+inline Along logsumexp(Axis axis) { return Along(Along::What::logsumexp, {axis}); }
+inline Along log_softmax(Axis axis) { return Along(Along::What::log_softmax, {axis}); }
+
+// Records one formula.  Tensors are declared first, in the order of the contract; in() and out() then refer to them by name.
+class Formula {
+ public:
+  void declare_input(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t);
+  void declare_output(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t);
+
+  // An input of the op.  Throws FormulaError if there is none of that name, or if the case lacks it.
+  Array in(std::string_view name, Place place = Place::current());
+  void out(std::string_view name, const Array& a, Place place = Place::current());
+  // The extent of an axis.
+  std::int64_t extent(Axis axis, Place place = Place::current()) const;
+
+  // The graph, without nodes that no output needs.  Throws FormulaError if an output has not been given.
+  Graph graph() const;
+
+  // For the operators: a node, or the one that is there already and equal.
+  Array add(Node node);
+  int node_of(const Operand& a);
+  const Node& node(int i) const { return graph_.nodes[static_cast<std::size_t>(i)]; }
+  int axis(std::string_view name, const Place& place) const;
+  const Graph& recorded() const { return graph_; }
+
+ private:
+  Port port(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t);
+  Graph graph_;
+  std::vector<bool> given_;  // of the outputs
+};
+
+namespace detail {
+// Visits a contract's bind(): declares its tensors with the axes of the contract.
+struct DeclareTensors {
+  Formula& f;
+  static std::vector<std::string_view> names(AxisList axes) {
+    std::vector<std::string_view> out;
+    for (const assay::Axis a : axes)
+      if (a != assay::Axis::one) out.push_back(assay::name(a));
+    return out;
+  }
+  void input(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& = {}) {
+    if (t.rank) f.declare_input(name, names(axes), t);
+  }
+  void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& = {}) { input(name, t, axes); }
+  void output(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& = {}) {
+    if (t.rank) f.declare_output(name, names(axes), t);
+  }
+  void attribute(std::string_view, double, double) {}
+  template <class T>
+  void choice(std::string_view, const T&, Words) {}
+};
+}  // namespace detail
+
+// The formulas of a program, by op.  Each enters itself before main(), as kernels do (ops/core/linked.hpp).
+struct NamedFormula {
+  std::string_view op;
+  Graph (*trace)(const void* args);
+  const NamedFormula* next = nullptr;
+  static inline const NamedFormula* first = nullptr;
+};
+
+template <class Op>
+struct LinkedFormula {
+  using Write = void (*)(const typename Op::Args&, Formula&);
+  static inline Write write = nullptr;
+  NamedFormula named;
+  LinkedFormula(std::string_view op, Write w) : named{op, trace, NamedFormula::first} {
+    write = w;
+    NamedFormula::first = &named;
+  }
+
+  // The graph of a case: its tensors' shapes and dtypes, and its attributes.  Tensors need no data.
+  static Graph trace(const void* args) {
+    Formula f;
+    typename Op::Args of_case = *static_cast<const typename Op::Args*>(args);  // a copy, since bind() takes what it may change
+    Op::bind(of_case, detail::DeclareTensors{f});
+    write(of_case, f);
+    return f.graph();
+  }
+};
+
+}  // namespace assay::formula

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// A formula as data: what an op computes, as a graph of array operations on named axes.  An op's author writes it as array code
+// (formula.hpp); evaluators read it (values.hpp, track.hpp).
+//
+// Each node is one array.  Its axes are a set: arrays broadcast and contract by the names of their axes, never by position.
+// Elements are stored row-major in the order of the graph's axes, so that arrays with the same axes have the same layout.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/core/dtype.hpp"
+
+namespace assay::formula {
+
+// A mistake in a formula, with the file and line where it was made.
+struct FormulaError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+inline constexpr int kMostAxes = 32;
+// Bit i: the graph's axis i.
+using AxisSet = std::uint32_t;
+
+enum class Kind : std::uint8_t {
+  input,
+  constant,
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  square,
+  absolute,
+  maximum,
+  minimum,
+  exp,
+  log,
+  tanh,
+  erf,
+  sigmoid,
+  softplus,
+  silu,
+  gelu_tanh,
+  gelu_erf,
+  sqrt,
+  rsqrt,
+  sum,
+  max,
+  dot,
+  softmax,
+  logsumexp,
+  log_softmax,
+  step,
+};
+
+// How an evaluator treats a kind.
+enum class Group : std::uint8_t {
+  leaf,         // a tensor, or a number
+  arithmetic,   // of one or two arrays, element by element, one rounding
+  function,     // of one array, element by element, with the function's own error
+  reduction,    // over axes that the result lacks
+  row_function  // of whole rows
+};
+
+struct KindInfo {
+  std::string_view name;
+  Group group;
+  int arguments;
+  double flops;  // per element of the result; of a reduction, per term
+};
+
+inline constexpr std::array<KindInfo, 29> kKinds{{
+    {"input", Group::leaf, 0, 0},           {"constant", Group::leaf, 0, 0},
+    {"add", Group::arithmetic, 2, 1},       {"subtract", Group::arithmetic, 2, 1},
+    {"multiply", Group::arithmetic, 2, 1},  {"divide", Group::arithmetic, 2, 1},
+    {"negate", Group::arithmetic, 1, 1},    {"square", Group::arithmetic, 1, 1},
+    {"absolute", Group::arithmetic, 1, 1},  {"maximum", Group::arithmetic, 2, 1},
+    {"minimum", Group::arithmetic, 2, 1},   {"exp", Group::function, 1, 8},
+    {"log", Group::function, 1, 8},         {"tanh", Group::function, 1, 8},
+    {"erf", Group::function, 1, 8},         {"sigmoid", Group::function, 1, 8},
+    {"softplus", Group::function, 1, 8},    {"silu", Group::function, 1, 8},
+    {"gelu_tanh", Group::function, 1, 8},   {"gelu_erf", Group::function, 1, 8},
+    {"sqrt", Group::function, 1, 8},        {"rsqrt", Group::function, 1, 8},
+    {"sum", Group::reduction, 1, 1},        {"max", Group::reduction, 1, 1},
+    {"dot", Group::reduction, 2, 2},        {"softmax", Group::row_function, 1, 12},
+    {"logsumexp", Group::reduction, 1, 10}, {"log_softmax", Group::row_function, 1, 10},
+    {"step", Group::arithmetic, 1, 0},
+}};
+constexpr const KindInfo& info(Kind k) { return kKinds[static_cast<std::size_t>(k)]; }
+
+// Which kernels may round a step's result to the storage dtype before the next step.
+enum class Stored : std::uint8_t { with_intermediates, with_every_step };  // Numerics::stores_intermediate, stores_every_step
+
+struct Node {
+  Kind kind = Kind::constant;
+  std::vector<int> arguments{};                // indices of earlier nodes
+  AxisSet axes = 0;                            // of the result
+  AxisSet over = 0;                            // the axes that a reduction sums, or along which a row function works
+  double number = 0;                           // of a constant
+  std::string name{};                          // of an input or a step
+  Stored stored = Stored::with_intermediates;  // of a step
+  bool operator==(const Node&) const = default;
+};
+
+// A tensor of the op: an input, or an output and the node that computes it.
+struct Port {
+  std::string name{};
+  std::vector<int> axes{};  // in the order of the tensor's shape, innermost last
+  DType dtype = DType::f32;
+  int node = 0;
+  bool operator==(const Port&) const = default;
+};
+
+struct Graph {
+  std::vector<std::string> axis_names;
+  std::vector<std::int64_t> extents;  // of the axes
+  std::vector<Node> nodes;            // arguments come before the nodes that use them
+  std::vector<Port> inputs, outputs;
+
+  std::int64_t size(AxisSet axes) const {
+    std::int64_t n = 1;
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      if (axes >> i & 1) n *= extents[i];
+    return n;
+  }
+  bool operator==(const Graph&) const = default;
+};
+
+// The graph as JSON, some hundreds of bytes, and back.  parse() throws FormulaError if the text is not a graph's.
+std::string to_json(const Graph& g);
+Graph parse(std::string_view json);
+
+}  // namespace assay::formula

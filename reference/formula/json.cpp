@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs as JSON:
+//   {"axes": [["rows", 5], ["cols", 7]], "inputs": [["x", "f16", [0, 1], 0]], "outputs": [["y", "f16", [0, 1], 3]],
+//    "nodes": [{"kind": "input", "axes": [0, 1], "name": "x"}, {"kind": "square", "of": [0], "axes": [0, 1]}, ...]}
+// A tensor is its name, its dtype, the axes of its shape and its node.  Numbers are written so that they read back exactly.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "reference/formula/field.hpp"
+#include "reference/formula/graph.hpp"
+
+namespace assay::formula {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json axes_of(AxisSet set) {
+  Json list = Json::array();
+  for (; set; set &= set - 1) list.push_back(std::countr_zero(set));
+  return list;
+}
+
+Json ports_of(const std::vector<Port>& ports) {
+  Json list = Json::array();
+  for (const Port& p : ports) list.push_back({p.name, std::string(name(p.dtype)), p.axes, p.node});
+  return list;
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw FormulaError("not a formula's graph: " + why); }
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : json_(Json::parse(text)) {}
+
+  Graph read() {
+    for (const Json& axis : json_.at("axes")) {
+      graph_.axis_names.push_back(axis.at(0).get<std::string>());
+      graph_.extents.push_back(axis.at(1).get<std::int64_t>());
+      if (graph_.extents.back() < 0) refuse("the axis '" + graph_.axis_names.back() + "' has a negative extent");
+    }
+    if (graph_.axis_names.size() > kMostAxes) refuse("more than " + std::to_string(kMostAxes) + " axes");
+    for (const Json& node : json_.at("nodes")) add(node);
+    graph_.inputs = ports("inputs");
+    graph_.outputs = ports("outputs");
+    for (const Port& p : graph_.inputs)
+      if (node(p.node).kind != Kind::input) refuse("the input '" + p.name + "' is another kind of node");
+    return std::move(graph_);
+  }
+
+ private:
+  const Node& node(int i) const { return graph_.nodes[static_cast<std::size_t>(i)]; }
+
+  int axis(const Json& number) const {
+    const int i = number.get<int>();
+    if (i < 0 || i >= static_cast<int>(graph_.axis_names.size())) refuse("there is no axis " + std::to_string(i));
+    return i;
+  }
+  AxisSet axes(const Json& list) const {
+    AxisSet set = 0;
+    for (const Json& number : list) set |= AxisSet{1} << axis(number);
+    return set;
+  }
+
+  static double number(const Json& json) {
+    if (!json.is_string()) return json.get<double>();
+    const auto text = json.get<std::string>();
+    if (text != "inf" && text != "-inf") refuse("'" + text + "' is no number");
+    return text == "inf" ? kInfinity : -kInfinity;
+  }
+
+  // The axes of a result are what its arguments say; a text that says otherwise is refused, as evaluators rely on them.
+  void add(const Json& json) {
+    const auto word = json.at("kind").get<std::string>();
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindInfo& k) { return k.name == word; });
+    if (kind == kKinds.end()) refuse("there is no kind '" + word + "'");
+    Node node{.kind = static_cast<Kind>(kind - kKinds.begin())};
+    const std::string which = "node " + std::to_string(graph_.nodes.size()) + " (" + word + ")";
+    node.axes = axes(json.at("axes"));
+    if (json.contains("of")) node.arguments = json.at("of").get<std::vector<int>>();
+    if (json.contains("over")) node.over = axes(json.at("over"));
+    if (json.contains("number")) node.number = number(json.at("number"));
+    if (json.contains("name")) node.name = json.at("name").get<std::string>();
+    if (json.contains("every_step")) node.stored = Stored::with_every_step;
+    if (static_cast<int>(node.arguments.size()) != kind->arguments) refuse(which + " has another number of arguments");
+    AxisSet given = 0;
+    for (const int argument : node.arguments) {
+      if (argument < 0 || argument >= static_cast<int>(graph_.nodes.size())) refuse(which + " uses a node that is not before it");
+      given |= this->node(argument).axes;
+    }
+    const bool folds = kind->group == Group::reduction || kind->group == Group::row_function;
+    if ((node.over != 0) != folds || (node.over & ~given)) refuse(which + " is over other axes");
+    const AxisSet expected = kind->group == Group::reduction ? given & ~node.over : given;
+    if (node.kind != Kind::input && node.axes != expected) refuse(which + " has other axes than its arguments");
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  std::vector<Port> ports(const char* key) const {
+    std::vector<Port> list;
+    for (const Json& json : json_.at(key)) {
+      Port p{.name = json.at(0).get<std::string>()};
+      const auto dtype = parse_dtype(json.at(1).get<std::string>());
+      if (!dtype) refuse("the tensor '" + p.name + "' has an unknown dtype");
+      p.dtype = *dtype;
+      AxisSet set = 0;
+      for (const Json& number : json.at(2)) {
+        p.axes.push_back(axis(number));
+        set |= AxisSet{1} << p.axes.back();
+      }
+      p.node = json.at(3).get<int>();
+      if (p.node < 0 || p.node >= static_cast<int>(graph_.nodes.size())) refuse("the tensor '" + p.name + "' has no node");
+      if (node(p.node).axes != set) refuse("the tensor '" + p.name + "' has other axes than its node");
+      list.push_back(std::move(p));
+    }
+    return list;
+  }
+
+  Json json_;
+  Graph graph_;
+};
+
+}  // namespace
+
+std::string to_json(const Graph& g) {
+  Json json = {
+      {"axes", Json::array()}, {"inputs", ports_of(g.inputs)}, {"outputs", ports_of(g.outputs)}, {"nodes", Json::array()}};
+  for (std::size_t i = 0; i < g.axis_names.size(); ++i) json["axes"].push_back({g.axis_names[i], g.extents[i]});
+  for (const Node& n : g.nodes) {
+    Json node = {{"kind", std::string(info(n.kind).name)}};
+    if (!n.arguments.empty()) node["of"] = n.arguments;
+    node["axes"] = axes_of(n.axes);
+    if (n.over) node["over"] = axes_of(n.over);
+    if (n.kind == Kind::constant && std::isfinite(n.number)) node["number"] = n.number;
+    if (n.kind == Kind::constant && std::isinf(n.number))
+      node["number"] = n.number > 0 ? "inf" : "-inf";  // which JSON's numbers lack
+    if (!n.name.empty()) node["name"] = n.name;
+    if (n.stored == Stored::with_every_step) node["every_step"] = true;
+    json["nodes"].push_back(std::move(node));
+  }
+  return json.dump();
+}
+
+Graph parse(std::string_view json) {
+  try {
+    return Reader(json).read();
+  } catch (const nlohmann::json::exception& e) {
+    refuse(e.what());
+  }
+}
+
+}  // namespace assay::formula

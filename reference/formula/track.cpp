@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of arithmetic and functions (track.hpp).  u: unit roundoff of the accumulator, t: the whole error of an argument.
+//
+//   a + b, a - b    errors add up.  Adding 0 is exact.
+//   a b             |a| t_b + |b| t_a + t_a t_b.  A power of two multiplies exactly.
+//   x^2             2 |x| t + t^2
+//   a / b           a times 1/b, which is off by t_b / (|b| (|b| - t_b)), infinite where b may be 0, and by the quotient's own
+//                   Q u / |b| (Numerics::quotient_error).  A power of two divides exactly.
+//   max, min        between the largest and the smallest that the arguments allow.
+//   f(x)            |f'| and |f''| times t and t^2/2, or the largest |f'| times t; then f's own error.  exp, log, tanh, erf,
+//                   sigmoid, softplus: below.  silu, gelu: activation.hpp.
+//   1/sqrt(x)       1/sqrt(x - t) - 1/sqrt(x), as it falls and is convex; then (R + Q) u of it (Numerics::root_error).
+// Each result is rounded: u (|v| + t) + half the least subnormal.
+#include "reference/formula/track.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "ops/core/activation.hpp"
+
+namespace assay::formula {
+namespace {
+
+double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
+
+}  // namespace
+
+const Field Tracked::kNone;
+
+Legality has_rules(const Graph& graph, const Numerics& numerics) {
+  const auto has = [&](Kind kind) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return n.kind == kind; });
+  };
+  if (numerics.folded_affine) return Legality::no("an affine that is folded into the norm has no rule");
+  if (numerics.running_moments) return Legality::no("running moments have no rule");
+  if (numerics.scaled_gradients) return Legality::no("scaled gradients have no rule");
+  if (numerics.rounds_weights) return Legality::no("rounded weights have no rule");
+  if (numerics.narrow_probabilities && has(Kind::softmax) && has(Kind::dot))
+    return Legality::no("narrow probabilities have no rule");
+  return Legality::yes();
+}
+
+Tracked::Tracked(const Values& values, const Declared& declared)
+    : values_(values),
+      declared_(declared),
+      u_(unit_roundoff(declared.numerics.accumulate)),
+      floor_(rounding_floor(declared.numerics.accumulate)),
+      function_(declared.numerics.function_error * 0x1p-24) {
+  const int count = static_cast<int>(values.graph().nodes.size());
+  totals_.resize(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) off_.push_back(values[i].exact ? Off{} : visit(i));
+}
+
+const Field& Tracked::total(int i) const {
+  std::optional<Field>& sum = totals_[static_cast<std::size_t>(i)];
+  if (!sum) {
+    const Off& off = off_[static_cast<std::size_t>(i)];
+    sum = plus(extents(), off.any, off.fresh);
+    if (!values_[i].shared.empty()) sum = plus(extents(), *sum, shared(i));
+  }
+  return *sum;
+}
+
+std::vector<double> Tracked::output(std::size_t number) const {
+  const Port& port = values_.graph().outputs[number];
+  return values_.in_order_of(port, total(port.node));
+}
+
+const Field& Tracked::of(Symbol symbol) const { return symbol.reciprocal ? reciprocals_.at(symbol.node) : total(symbol.node); }
+
+Field Tracked::shared(int i) const {
+  Field sum;
+  for (const auto& [symbol, c] : values_[i].shared)
+    sum = map(
+        extents(), [](double s, double coefficient, double error) { return s + by(std::fabs(coefficient), error); }, sum, c,
+        of(symbol));
+  return sum;
+}
+
+Tracked::Brought Tracked::brought(int argument, AxisSet axes) const {
+  const Known& x = values_[argument];
+  if (x.exact) return {};
+  const Off& off = off_[static_cast<std::size_t>(argument)];
+  if (x.value.axes == 0) return {.any = &total(argument), .total = &total(argument)};
+  if (axes & ~x.value.axes) return {.total = &total(argument)};  // repeated: a shared error of its own
+  return {&off.any, &off.fresh, &total(argument), off.k};
+}
+
+Off Tracked::alone(int argument) const {
+  Off off = off_[static_cast<std::size_t>(argument)];
+  if (!values_[argument].shared.empty()) off.any = plus(extents(), off.any, shared(argument));
+  return off;
+}
+
+template <class Extra>
+Off Tracked::widened(int i, Off off, Extra&& extra) const {
+  const Field& v = values_[i].value;
+  Field& grows = coherent() ? off.any : off.fresh;
+  const Field& other = coherent() ? off.fresh : off.any;
+  if (!coherent()) off.k = std::min(off.k, kUniform);
+  if (values_[i].shared.empty())
+    grows = map(
+        extents(), [&](double x, double own, double rest) { return own + extra(x, own + rest); }, v, grows, other);
+  else
+    grows = map(
+        extents(), [&](double x, double own, double rest, double common) { return own + extra(x, own + rest + common); }, v,
+        grows, other, shared(i));
+  return off;
+}
+
+Off Tracked::rounded(int i, Off off) const {
+  if (off.any.none() && off.fresh.none() && values_[i].shared.empty()) {  // one operation on exact values
+    const DType to = declared_.numerics.accumulate;
+    const double most = overflow_threshold(to);  // what overflows does so in every kernel
+    const Field& v = values_[i].value;
+    if (to == f32)
+      off.any = map(
+          extents(),
+          [most](double x) { return std::fabs(x) < most ? std::fabs(static_cast<double>(static_cast<float>(x)) - x) : 0.0; }, v);
+    else
+      off.any = map(
+          extents(), [most, to](double x) { return std::fabs(x) < most ? std::fabs(round_to(to, x) - x) : 0.0; }, v);
+    return off;
+  }
+  if (values_[i].finite)
+    return widened(i, std::move(off), [u = u_, low = floor_](double x, double t) { return u * (std::fabs(x) + t) + low; });
+  return widened(i, std::move(off), [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
+}
+
+// A value that the dtype may turn into infinity has no bound.
+Off Tracked::stored(int i, Off off) const {
+  const DType to = declared_.storage;
+  const double u = unit_roundoff(to), low = rounding_floor(to), most = overflow_threshold(to);
+  return widened(i, std::move(off),
+                 [=](double x, double t) { return finite_size(x) + t < most ? u * (finite_size(x) + t) + low : kInfinity; });
+}
+
+Off Tracked::visit(int i) {
+  const Node& n = node(i);
+  switch (info(n.kind).group) {
+    case Group::leaf: {  // a constant; exact ones are not visited
+      const double rounded = round_to(declared_.numerics.accumulate, n.number);
+      return {.any = Field::number(rounded == n.number ? 0.0 : u_ * std::fabs(n.number)), .fresh = {}};
+    }
+    case Group::arithmetic: return visit_arithmetic(i);
+    case Group::function: return apply_function(i);
+    case Group::reduction:
+      if (n.kind == Kind::sum) return add_up(i);
+      if (n.kind == Kind::dot) return multiply_up(i);
+      if (n.kind == Kind::max) return choose(i);
+      return along_rows(i);
+    case Group::row_function: return along_rows(i);
+  }
+  return {};
+}
+
+Off Tracked::visit_arithmetic(int i) {
+  const Node& n = node(i);
+  const auto is_number = [&](int argument, double v) {
+    return node(argument).kind == Kind::constant && node(argument).number == v;
+  };
+  switch (n.kind) {
+    case Kind::step: {
+      const Brought x = brought(n.arguments[0], n.axes);
+      const Numerics& numerics = declared_.numerics;
+      const bool is_stored = n.stored == Stored::with_intermediates ? numerics.stores_intermediate : numerics.stores_every_step;
+      Off off{*x.any, *x.fresh, x.k};
+      return is_stored ? stored(i, std::move(off)) : off;
+    }
+    case Kind::negate: {
+      const Brought x = brought(n.arguments[0], n.axes);
+      return {*x.any, *x.fresh, x.k};
+    }
+    case Kind::absolute: return alone(n.arguments[0]);
+    case Kind::maximum:
+    case Kind::minimum: return choose(i);
+    case Kind::divide: return divide(i);
+    case Kind::square: {
+      const Brought x = brought(n.arguments[0], n.axes);
+      const Field& v = values_[n.arguments[0]].value;
+      if (x.total->none()) return rounded(i, {});
+      const auto twice = [&](const Field& f) {
+        return f.none() ? f
+                        : map(
+                              extents(), [](double a, double e) { return by(2 * std::fabs(a), e); }, v, f);
+      };
+      return rounded(i, {map(
+                             extents(), [](double e, double t) { return e + t * t; }, twice(*x.any), *x.total),
+                         twice(*x.fresh), x.k});
+    }
+    default: break;
+  }
+  const Brought a = brought(n.arguments[0], n.axes), b = brought(n.arguments[1], n.axes);
+  const double k = std::min(a.k, b.k);
+  const auto sum = [&](const Field& x, const Field& y) { return y.none() ? x : x.none() ? y : plus(extents(), x, y); };
+  if (n.kind != Kind::multiply) {
+    Off off{sum(*a.any, *b.any), sum(*a.fresh, *b.fresh), k};
+    return is_number(n.arguments[0], 0) || is_number(n.arguments[1], 0) ? off : rounded(i, std::move(off));
+  }
+  const Field &p = values_[n.arguments[0]].value, &q = values_[n.arguments[1]].value;
+  const auto times = [&](const Field& v, const Field& e) {
+    return e.none() ? e
+                    : map(
+                          extents(), [](double x, double error) { return by(std::fabs(x), error); }, v, e);
+  };
+  Field any = sum(times(p, *b.any), times(q, *a.any));
+  if (!a.total->none() && !b.total->none())
+    any = map(
+        extents(), [](double e, double x, double y) { return e + by(x, y); }, any, *a.total, *b.total);
+  Off off{std::move(any), sum(times(p, *b.fresh), times(q, *a.fresh)), k};
+  for (const int argument : n.arguments)
+    if (node(argument).kind == Kind::constant && is_power_of_two_or_zero(node(argument).number)) return off;
+  return rounded(i, std::move(off));
+}
+
+Off Tracked::divide(int i) {
+  const Node& n = node(i);
+  const int divisor = n.arguments[1];
+  const Brought a = brought(n.arguments[0], n.axes);
+  const Field &p = values_[n.arguments[0]].value, &q = values_[divisor].value;
+  const auto over = [&](const Field& e) {
+    return e.none() ? Field{}
+                    : map(
+                          extents(), [](double error, double v) { return by(error, 1 / std::fabs(v)); }, e, q);
+  };
+  if (node(divisor).kind == Kind::constant && is_power_of_two_or_zero(node(divisor).number))
+    return {over(*a.any), over(*a.fresh), a.k};
+  const double own = declared_.numerics.quotient_error * 0x1p-24;
+  Field inverse = map(
+      extents(),
+      [own](double v, double t) {
+        const double size = std::fabs(v);
+        return (t == 0 ? 0.0 : size > t ? t / (size * (size - t)) : kInfinity) + own / size;
+      },
+      q, total(divisor));
+  // |p| times the error of 1/q, unless it is followed as a shared error.
+  const bool followed = values_[i].shared.contains({divisor, true});
+  Field any = over(*a.any);
+  if (!followed)
+    any = map(
+        extents(), [](double e, double v, double o) { return e + by(std::fabs(v), o); }, any, p, inverse);
+  if (!a.total->none())
+    any = map(
+        extents(), [](double e, double t, double o) { return e + by(t, o); }, any, *a.total, inverse);
+  reciprocals_[divisor] = std::move(inverse);
+  return rounded(i, {std::move(any), over(*a.fresh), a.k});
+}
+
+Off Tracked::choose(int i) const {
+  const Node& n = node(i);
+  const Field& v = values_[i].value;
+  const auto moved = [&](int argument, double sign) {
+    return map(
+        extents(), [sign](double x, double t) { return x + sign * t; }, values_[argument].value, total(argument));
+  };
+  const auto picked = [&](double sign) {
+    if (n.kind == Kind::max) return max_over(extents(), n.over, moved(n.arguments[0], sign));
+    const bool larger = n.kind == Kind::maximum;
+    return map(
+        extents(), [larger](double a, double b) { return larger ? std::max(a, b) : std::min(a, b); }, moved(n.arguments[0], sign),
+        moved(n.arguments[1], sign));
+  };
+  const Field off = map(
+      extents(), [](double high, double low, double x) { return std::isfinite(x) ? std::max(high - x, x - low) : 0.0; },
+      picked(1), picked(-1), v);
+  return {.any = off, .fresh = {}};
+}
+
+Off Tracked::apply_function(int i) const {
+  const Node& n = node(i);
+  const Off x = alone(n.arguments[0]);
+  const Field& t_of_x = total(n.arguments[0]);
+  const Field &z = values_[n.arguments[0]].value, &v = values_[i].value;
+  const Numerics& numerics = declared_.numerics;
+  const double u = u_, low = floor_, f = function_ / u_, q = numerics.quotient_error;
+  // An exp that is subnormal errs by its relative error of the least normal value, or vanishes (flushes_subnormals).
+  const double lost = (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low;
+
+  // The whole error of f(z) for |z~ - z| <= t, and |f'(z)|, by which a fresh error moves it.
+  const auto whole = [&](auto error, auto slope) {
+    Field fresh;
+    if (!x.fresh.none())
+      fresh = map(
+          extents(), [&](double a, double e) { return by(std::fabs(slope(a)), e); }, z, x.fresh);
+    Field all = map(extents(), error, z, t_of_x, v);
+    if (fresh.none()) return Off{std::move(all), {}, x.k};
+    return Off{map(
+                   extents(), [](double a, double b) { return std::max(a - b, 0.0); }, all, fresh),
+               fresh, x.k};
+  };
+  // Moved by the argument: with |f''| at most `bend` within t, or |f'| at most `steepest`.
+  const auto moved = [](double slope, double bend, double steepest, double t) {
+    return t == 0 ? 0.0 : std::min(std::fabs(slope) * t + bend / 2 * t * t, steepest * t);
+  };
+  const auto activate = [&](Activation form) {
+    return whole([&, form](double a, double t, double) { return activation_error(numerics, form, a, t); },
+                 [form](double a) { return activation_slope(form, a); });
+  };
+  switch (n.kind) {
+    case Kind::silu: return activate(Activation::silu);
+    case Kind::gelu_tanh: return activate(Activation::gelu_tanh);
+    case Kind::gelu_erf: return activate(Activation::gelu_erf);
+    case Kind::exp:  // |f''| grows to e^t times its value; exp2 of x log2(e) takes an argument off by 2u |x|
+      return whole(
+          [=](double a, double t, double y) {
+            const double off = moved(y, y * std::exp(std::min(t, 700.0)), kInfinity, t);
+            return off + u * (y + off) * (f + (y > 0 ? 2 * (std::fabs(a) + t) : 0.0)) + lost + low;
+          },
+          [](double a) { return std::exp(a); });
+    case Kind::log:  // |f''| is 1/(z - t)^2 at most; a change of base costs 2u
+      return whole(
+          [=](double a, double t, double y) {
+            const double off = t == 0 ? 0.0 : t < a ? moved(1 / a, 1 / ((a - t) * (a - t)), kInfinity, t) : kInfinity;
+            return off + u * (finite_size(y) + off) * (f + 2) + low;
+          },
+          [](double a) { return 1 / a; });
+    case Kind::tanh:  // |f''| <= 4/(3 sqrt 3) = 0.7699
+      return whole(
+          [=](double, double t, double y) {
+            const double off = moved(1 - y * y, 0.77, 1, t);
+            return off + u * (std::fabs(y) + off) * f + lost + low;
+          },
+          [](double a) { return 1 - std::tanh(a) * std::tanh(a); });
+    case Kind::erf: {  // |f''| <= 2 sqrt(2/(pi e)) = 0.9679, |f'| <= 2/sqrt(pi) = 1.1284
+      const auto slope = [](double a) { return 2 * std::numbers::inv_sqrtpi * std::exp(-a * a); };
+      return whole(
+          [=](double a, double t, double y) {
+            const double off = moved(slope(a), 0.97, 1.13, t);
+            return off + u * (std::fabs(y) + off) * f + lost + low;
+          },
+          slope);
+    }
+    case Kind::sigmoid: {  // |f''| <= 1/(6 sqrt 3) = 0.0962; f(z) = 1/(1 + exp(-z)): exp's error counts by 1 - f
+      const auto slope = [](double a) { return assay::detail::sigmoid(a) * assay::detail::sigmoid(-a); };
+      return whole(
+          [=, exponent = numerics.exponent_error](double a, double t, double y) {
+            const double off = std::min(moved(slope(a), 0.1, 0.25, t), y * std::expm1(std::min(t, 700.0)));
+            const double rest = assay::detail::sigmoid(t - a);
+            return off + u * (y + off) * (1 + q + rest * (f + exponent * (std::fabs(a) + t))) + lost + 2 * low;
+          },
+          slope);
+    }
+    case Kind::softplus:  // |f''| <= 1/4; max(z, 0) + log1p(exp(-|z|))
+      return whole(
+          [=](double a, double t, double y) {
+            const double off = moved(assay::detail::sigmoid(a), 0.25, 1, t);
+            return off + u * (y + off) * (2 * f + 4 + 2 * std::fabs(a)) + lost + 2 * low;
+          },
+          [](double a) { return assay::detail::sigmoid(a); });
+    case Kind::sqrt:
+      return whole([=, r = numerics.root_error](
+                       double a, double t, double y) { return y - std::sqrt(std::max(a - t, 0.0)) + r * u * std::sqrt(a + t); },
+                   [](double a) { return 0.5 / std::sqrt(a); });
+    default:  // rsqrt
+      return whole(
+          [=, r = numerics.root_error](double a, double t, double y) {
+            if (std::isinf(a)) return 0.0;
+            const double largest_root = 1 / std::sqrt(std::max(a - t, 0.0));
+            return (std::isfinite(y) ? largest_root - y : 0.0) + (r + q) * u * largest_root;
+          },
+          [](double a) { return 0.5 / (a * std::sqrt(a)); });
+  }
+}
+
+}  // namespace assay::formula

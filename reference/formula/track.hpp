@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a kernel of given numerics may be off, for every element of every node: the bound of the op, derived from its formula.
+//
+// A kernel's element is the value and an error of three parts:
+//   any     at most this, of any correlation with other elements' errors: of functions, of constants, of sums already added up
+//   fresh   at most this, and independent of other elements': an element's own rounding, with a deviation of fresh/k at most
+//   shared  one error that many elements share, such as that of a mean which a row subtracts: |coefficient| (values.hpp) times
+//           the error of the node that it comes from.  Sums add the coefficients with their signs, so they cancel as in truth
+//           (as in affine arithmetic: Stolfi, Figueiredo 2003, "An introduction to affine arithmetic")
+// A sum adds up `any`, but of `fresh` a random walk only: deviations(errors) sqrt(sum (fresh/k)^2), as gemm_bound.hpp derives
+// for roundings.  An element that is broadcast repeats its error, so there `fresh` becomes shared.  With coherent errors
+// everything is `any`.
+//
+// One operation on exact values is off by its one rounding, which is known: |rounded(v) - v|.
+//
+// The rules stand beside their code: arithmetic and functions in track.cpp, sums and products in track_sums.cpp, softmax and
+// its kin in track_rows.cpp.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "ops/core/contract.hpp"
+#include "reference/formula/values.hpp"
+
+namespace assay::formula {
+
+// A fresh error of one rounding is uniform at the most: its deviation is the largest error over sqrt(3).
+inline constexpr double kUniform = std::numbers::sqrt3;
+
+struct Off {
+  Field any;
+  Field fresh;
+  double k = kUniform;  // fresh/k is at least the deviation of a fresh error
+};
+
+// What a kernel declares, with what the case says beside it.
+struct Declared {
+  Numerics numerics;
+  Errors errors = Errors::independent;
+  DType storage = DType::f32;  // of the tensors that share the case's dtype
+};
+
+// Whether track() has a rule for every word of these numerics; if not, `why` names the word.
+Legality has_rules(const Graph& graph, const Numerics& numerics);
+
+class Tracked {
+ public:
+  // `values` must outlive this.
+  Tracked(const Values& values, const Declared& declared);
+
+  // The most by which a kernel's output may be off before it is rounded to the output's dtype, in the order of its tensor.
+  std::vector<double> output(std::size_t number) const;
+  // The whole error of a node.
+  const Field& total(int node) const;
+
+ private:
+  // What an argument brings into a node with these axes.
+  struct Brought {
+    const Field* any = &kNone;
+    const Field* fresh = &kNone;
+    const Field* total = &kNone;
+    double k = kUniform;
+  };
+  static const Field kNone;
+  Brought brought(int argument, AxisSet axes) const;
+  // The same where the shared errors cannot be followed: they count as `any`.
+  Off alone(int argument) const;
+  // The error that elements share through a symbol.
+  const Field& of(Symbol symbol) const;
+  Field shared(int node) const;
+
+  // One more rounding of a node whose error is `off`, to the accumulator's format or to the storage dtype.
+  Off rounded(int node, Off off) const;
+  Off stored(int node, Off off) const;
+  template <class Extra>
+  Off widened(int node, Off off, Extra&& extra) const;
+
+  Off visit(int node);
+  Off visit_arithmetic(int node);
+  Off divide(int node);
+  Off choose(int node) const;
+  Off apply_function(int node) const;
+  Off add_up(int node) const;
+  Off multiply_up(int node) const;
+  Off along_rows(int node) const;
+  double additions(double count) const;
+  Field rescales(const RowParts& rows) const;    // how often an online sum is rescaled
+  Off weigh(int node, const Off& x) const;       // softmax
+  Off log_of_sum(int node, const Off& x) const;  // logsumexp, log_softmax
+
+  bool coherent() const { return declared_.errors == Errors::coherent; }
+  double deviations_counted() const { return deviations(declared_.errors); }
+  const Node& node(int i) const { return values_.graph().nodes[static_cast<std::size_t>(i)]; }
+  const Extents& extents() const { return values_.extents(); }
+
+  const Values& values_;
+  Declared declared_;
+  double u_ = 0, floor_ = 0;  // of the accumulator: unit roundoff, half the least subnormal
+  double function_ = 0;       // the relative error of exp and the like
+  std::vector<Off> off_;
+  mutable std::vector<std::optional<Field>> totals_;  // those that were asked for
+  std::map<int, Field> reciprocals_;                  // the error of 1/x of a divisor
+};
+
+}  // namespace assay::formula

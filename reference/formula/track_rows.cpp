@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of softmax, logsumexp and log_softmax (track.hpp).  p: a weight, d: an element's distance from its row's maximum, t: the
+// error of an element of the argument, f: the relative error of exp.
+//
+//   exponent  x - max is off by t, and by u d for the difference and 2u d for a change of base: 3u (d + t).  The maximum's own
+//   error
+//             is common to a row: it multiplies all of its exps alike and leaves the quotient, so it does not count.
+//             An online sum multiplies by exp(old max - new max) at each rescale: f + u each.  One FMA for an exponent: see
+//             fused_exponent_error (contract.hpp).
+//   sum       its terms' relative errors weigh by p: sum p r; independent ones as a walk, lambda sqrt(sum p^2 r^2).  n additions
+//             of positive terms: n u.
+//   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
+//             If these add up to rho the product is off by exp(rho) - 1 at most, and never by more than 1.  A subnormal exp is
+//             off by half the least subnormal times its relative error in units, or vanishes.
+//   log       log(s (1 + rho)) is off by rho / (1 - rho), log itself by f |log s| and a change of base 2u |log s|; max + log s
+//             rounds.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/formula/track.hpp"
+
+namespace assay::formula {
+// The roundings of a sum of `count` positive terms.
+double Tracked::additions(double count) const {
+  return kept(declared_.errors,
+              std::max(0.0, static_cast<double>(declared_.numerics.chain.roundings(static_cast<std::int64_t>(count)))));
+}
+
+Field Tracked::rescales(const RowParts& rows) const {
+  const Chain& chain = declared_.numerics.rescales;
+  if (!chain.lanes) return {};
+  return map(
+      extents(), [&](double count) { return static_cast<double>(chain.roundings(static_cast<std::int64_t>(count))); },
+      rows.count);
+}
+
+Off Tracked::along_rows(int i) const {
+  const Node& n = node(i);
+  const Extents& e = extents();
+  const RowParts& rows = values_[i].rows;
+  Off x = alone(n.arguments[0]);
+  const double u = u_, f = function_;
+  // The relative error of each element's exp: the function's, the exponent's own, and what its argument brings.
+  x.any = map(
+      e, [u, f](double any, double d, double t) { return std::isfinite(d) ? any + 3 * u * (d + t) + f : 0.0; }, x.any,
+      rows.distance, total(n.arguments[0]));
+  if (!x.fresh.none())
+    x.fresh = map(
+        e, [](double r, double d) { return std::isfinite(d) ? r : 0.0; }, x.fresh, rows.distance);
+  return n.kind == Kind::softmax ? weigh(i, x) : log_of_sum(i, x);
+}
+
+Off Tracked::weigh(int i, const Off& x) const {
+  const Node& n = node(i);
+  const Extents& e = extents();
+  const RowParts& rows = values_[i].rows;
+  const Numerics& numerics = declared_.numerics;
+  const double u = u_, low = floor_, walk = deviations_counted();
+  const auto weighted = [&](const Field& f) {
+    return map(
+        e, [](double p, double r) { return by(p, r); }, rows.weight, f);
+  };
+
+  const Field of_any = weighted(x.any);
+  Field from_others = map(
+      e, [](double all, double own) { return std::max(all - own, 0.0); }, sum_over(e, n.over, of_any), of_any);
+  if (!x.fresh.none()) {
+    const Field of_fresh = weighted(x.fresh);
+    const Field squares = map(
+        e, [s = walk / x.k](double r) { return s * r * (s * r); }, of_fresh);
+    const Field others = map(
+        e,
+        [](double all, double own, double all_squares, double own_square) {
+          return std::min(std::max(all - own, 0.0), std::sqrt(std::max(all_squares - own_square, 0.0)));
+        },
+        sum_over(e, n.over, of_fresh), of_fresh, sum_over(e, n.over, squares), squares);
+    from_others = plus(e, from_others, others);
+  }
+  const double quotient = (1 + numerics.quotient_error) * u;
+  const Field rescaled = rescales(rows);
+  const Field of_sum = map(
+      e, [&](double count, double times) { return additions(count) * u + times * (function_ + u); }, rows.count, rescaled);
+  Field fused;
+  if (numerics.fused_exponent) {
+    const Field spread = sum_over(e, n.over,
+                                  weighted(map(
+                                      e, [](double d) { return std::isfinite(d) ? d : 0.0; }, rows.distance)));
+    fused = map(
+        e, [&](double top, double s, double times) { return fused_exponent_error(numerics, 2, times, top, s); }, rows.top, spread,
+        rescaled);
+  }
+  const double subnormal = (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low + low;
+  const Field own = plus(e, x.any, x.fresh);
+  const Field rest = plus(e, plus(e, from_others, of_sum), fused);
+  const Field off = map(
+      e,
+      [quotient, subnormal](double p, double exponent, double others) {
+        if (std::isnan(p)) return 0.0;
+        const double rho = exponent * (1 - p) + others + quotient;
+        const double relative = p * (rho < 0.02 ? rho * (1 + rho) : std::expm1(std::min(rho, 700.0)));
+        return std::min(relative, 1.0) + subnormal;
+      },
+      rows.weight, own, rest);
+  const Off result{.any = off, .fresh = {}};
+  return numerics.stores_intermediate ? stored(i, result) : result;  // a kernel that stores its exps
+}
+
+Off Tracked::log_of_sum(int i, const Off& x) const {
+  const Node& n = node(i);
+  const Extents& e = extents();
+  const RowParts& rows = values_[i].rows;
+  const Numerics& numerics = declared_.numerics;
+  const double u = u_, low = floor_, f = function_, walk = deviations_counted();
+  const auto weighted = [&](const Field& r) {
+    return map(
+        e, [](double p, double v) { return by(p, v); }, rows.weight, r);
+  };
+
+  Field rho = sum_over(e, n.over, weighted(x.any));
+  if (!x.fresh.none()) {
+    const Field of_fresh = weighted(x.fresh);
+    const Field squares = map(
+        e, [s = walk / x.k](double r) { return s * r * (s * r); }, of_fresh);
+    rho = map(
+        e, [](double sum, double all, double s) { return sum + std::min(all, std::sqrt(s)); }, rho, sum_over(e, n.over, of_fresh),
+        sum_over(e, n.over, squares));
+  }
+  Field spread;
+  const Field rescaled = rescales(rows);
+  if (numerics.fused_exponent)
+    spread = sum_over(e, n.over,
+                      weighted(map(
+                          e, [](double d) { return std::isfinite(d) ? d : 0.0; }, rows.distance)));
+  const double subnormal =
+      static_cast<double>(e.size(n.over)) * (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low;
+  const Field of_log = map(
+      e,
+      [&](double sum, double count, double log_sum, double top, double s, double times) {
+        const double chain = additions(count) * u + times * (f + u);
+        const double fused = fused_exponent_error(numerics, 1, times, top, s);
+        return compounded(sum + chain + fused + subnormal) + (f + 2 * u) * std::fabs(log_sum);
+      },
+      rho, rows.count, rows.log_sum, rows.top, spread, rescaled);
+  const auto rounding = [u, low](double y, double t) { return t + u * ((std::isfinite(y) ? std::fabs(y) : 0.0) + t) + low; };
+  if (n.kind == Kind::logsumexp)
+    return {.any = map(
+                e, [&](double y, double t) { return std::isfinite(y) ? rounding(y, t) : 0.0; }, values_[i].value, of_log),
+            .fresh = {}};
+  const Field own = map(
+      e,
+      [&](double y, double log_error, double d, double t) { return std::isfinite(y) ? rounding(y, log_error + t) + u * d : 0.0; },
+      values_[i].value, of_log, rows.distance, total(n.arguments[0]));
+  return {.any = own, .fresh = {}};
+}
+
+}  // namespace assay::formula

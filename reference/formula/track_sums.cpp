@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of sums and products (track.hpp).  n: the roundings of a chain, A = sum |x|, S = sqrt(sum x^2), c: the exact value.
+//
+// What the terms bring: `any` adds up; of independent `fresh` errors the least of their sum and a walk; a shared error multiplies
+// the sum of its coefficients, or where it belongs to the axes that are summed, the sum of their sizes.
+//
+// The additions: as gemm_bound.hpp derives, n u A at most, and a walk of lambda sqrt(n) u (S + |c|) if errors are independent.  A
+// chain has at most as many roundings as terms that are not 0, as adding 0 is exact.  The roundings of one sum are independent of
+// another's, so the walk is a fresh error of the result.  Its deviation is u sqrt(n/3) (S + |c|): what is counted is lambda
+// sqrt(3) of these, or where the worst case is less, n u A, sqrt(3n) of them.  Where all terms have one sign the partial sums
+// grow steadily, and an order that rounds all of them the same way is likely enough: there the worst case counts, as `any`.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/core/gemm_bound.hpp"
+#include "reference/formula/track.hpp"
+
+namespace assay::formula {
+Off Tracked::add_up(int i) const {
+  const Node& n = node(i);
+  const int argument = n.arguments[0];
+  const Known& x = values_[argument];
+  const Terms& terms = values_[i].terms;
+  const Off& off = off_[static_cast<std::size_t>(argument)];
+  const auto sum = [&](const Field& f) {
+    return f.none() ? Field{} : sum_over(extents(), n.over, spread(extents(), x.value.axes, f));
+  };
+
+  Field any = sum(off.any);
+  for (const auto& [symbol, c] : x.shared) {
+    const auto folded = terms.left.find(symbol);
+    const Field error = folded != terms.left.end()
+                            ? map(
+                                  extents(), [](double a, double b) { return by(a, b); }, folded->second, of(symbol))
+                            : sum(map(
+                                  extents(), [](double a, double b) { return by(std::fabs(a), b); }, c, of(symbol)));
+    any = plus(extents(), any, error);
+  }
+  Field fresh;
+  if (!off.fresh.none()) {
+    const double count = deviations_counted() / off.k;
+    fresh = map(
+        extents(), [count](double all, double squares) { return std::min(all, count * std::sqrt(squares)); }, sum(off.fresh),
+        sum(map(
+            extents(), [](double f) { return f * f; }, off.fresh)));
+  }
+
+  const Numerics& numerics = declared_.numerics;
+  const double u = u_, walk = deviations_counted();
+  const bool narrow = u > unit_roundoff(f32);
+  double fewest = kInfinity;
+  const auto additions = [&](double count) {
+    const double chain = static_cast<double>(numerics.chain.roundings(static_cast<std::int64_t>(count)));
+    return std::max(chain, 0.0);
+  };
+  for (const double count : terms.count.at) fewest = std::min(fewest, additions(count));
+  const Field size = plus(extents(), terms.size, sum(total(argument)));
+  const Field worst = map(
+      extents(),
+      [&](double count, double magnitude) {
+        const double chain = additions(count);
+        const double grown = narrow ? std::min(compounded(chain * u), count * u) : compounded(chain * u);
+        return grown * magnitude + (numerics.flushes_storage ? 3 * static_cast<double>(extents().size(n.over)) * 0x1p-126 : 0.0);
+      },
+      terms.count, size);
+  if (coherent()) return {plus(extents(), plus(extents(), any, fresh), worst), {}, deviations_counted()};
+  const Field of_walk = map(
+      extents(),
+      [&](double count, double root, double value, double most) {
+        return std::min(most, walk * std::sqrt(additions(count)) * u * (root + std::fabs(value)));
+      },
+      terms.count, terms.root, values_[i].value, worst);
+  const auto one_sided = [](double value, double magnitude) { return std::fabs(value) >= 0.999 * magnitude; };
+  const Field certain = map(
+      extents(), [&](double value, double magnitude, double most) { return one_sided(value, magnitude) ? most : 0.0; },
+      values_[i].value, terms.size, worst);
+  const Field random = map(
+      extents(), [&](double value, double magnitude, double w) { return one_sided(value, magnitude) ? 0.0 : w; },
+      values_[i].value, terms.size, of_walk);
+  const double k = std::sqrt(3 * std::clamp(fewest, 1.0, kLambda * kLambda));
+  return {plus(extents(), any, certain), plus(extents(), fresh, random), std::min(deviations_counted(), k)};
+}
+
+Off Tracked::multiply_up(int i) const {
+  const Node& n = node(i);
+  const Extents& e = extents();
+  const int left = n.arguments[0], right = n.arguments[1];
+  const Known &a = values_[left], &b = values_[right];
+  const Terms& terms = values_[i].terms;
+  const auto dot = [&](const Field& x, const Field& y) { return dot_over(e, n.over, x, y); };
+  Field any, fresh_worst, fresh_squares;
+  const auto bring = [&](int argument, const Known& me, const Known& other, const std::map<Symbol, Field>& folded) {
+    if (me.exact) return;
+    const Off& off = off_[static_cast<std::size_t>(argument)];
+    if (!off.any.none()) any = plus(e, any, dot(spread(e, me.value.axes, off.any), other.size));
+    if (!off.fresh.none()) {
+      const Field mine = spread(e, me.value.axes, off.fresh);
+      fresh_worst = plus(e, fresh_worst, dot(mine, other.size));
+      fresh_squares = plus(e, fresh_squares,
+                           dot(map(
+                                   e, [k = off.k](double f) { return f / k * (f / k); }, mine),
+                               other.squares));
+    }
+    for (const auto& [symbol, c] : me.shared) {
+      const auto at = folded.find(symbol);
+      any = plus(e, any,
+                 at != folded.end() ? map(
+                                          e, [](double x, double y) { return by(x, y); }, at->second, of(symbol))
+                                    : dot(spread(e, me.value.axes,
+                                                 map(
+                                                     e, [](double x, double y) { return by(std::fabs(x), y); }, c, of(symbol))),
+                                          other.size));
+    }
+  };
+  bring(left, a, b, terms.left);
+  bring(right, b, a, terms.right);
+  if (!a.exact && !b.exact) any = plus(e, any, dot(spread(e, a.value.axes, total(left)), spread(e, b.value.axes, total(right))));
+  if (!fresh_worst.none())
+    any = plus(e, any,
+               map(
+                   e, [walk = deviations_counted()](double all, double s) { return std::min(all, walk * std::sqrt(s)); },
+                   fresh_worst, fresh_squares));
+
+  const Numerics& numerics = declared_.numerics;
+  const std::int64_t count = e.size(n.over);
+  Field narrowed;  // sum |a| + |b|, infinite where a factor overflows
+  if (numerics.factors.precision) {
+    const double most = numerics.factors.threshold();
+    const auto within = [&](const Field& f) {
+      return sum_over(e, n.over,
+                      map(
+                          e, [most](double v) { return v < most ? v : kInfinity; }, f));
+    };
+    narrowed = plus(e, within(a.size), within(b.size));
+  }
+  const auto own = [&](Errors errors) {
+    return map(
+        e,
+        [&](double c, double size, double root, double brought, double factors) {
+          if (!std::isfinite(size)) return 0.0;  // and so is the value
+          return product_error(numerics, errors, count, std::fabs(c) + 2 * brought, size + brought, root * root, factors);
+        },
+        values_[i].value, terms.size, terms.root, any, narrowed);
+  };
+  if (coherent()) return {plus(e, any, own(Errors::coherent)), {}, kUniform};
+  // Of tensor cores, which truncate to one side, and of narrowed factors the split is not known: the whole is `any`.
+  if (numerics.mma_terms || numerics.factors.precision) return {plus(e, any, own(declared_.errors)), {}, kUniform};
+  const double steps = std::clamp(static_cast<double>(numerics.chain.roundings(count)) + 1, 1.0, kLambda * kLambda);
+  return {any, own(declared_.errors), std::min(deviations_counted(), std::sqrt(3 * steps))};
+}
+
+}  // namespace assay::formula

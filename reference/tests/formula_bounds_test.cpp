@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests formulas against the goldens and bounds that were made by hand: values agree to 1e-12 of the magnitudes, and derived bounds are
+// as tight.  With [.table] it prints, per op and numerics, the ratio of derived to hand-made bounds.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "catch_shim.hpp"
+#include "reference/tests/formula_testing.hpp"
+#include "reference/tests/golden_testing.hpp"
+#include "validate/problem/numerics_text.hpp"
+
+namespace assay {
+namespace {
+
+using namespace formula;
+
+// By numerics, in words: the derived bounds over those made by hand.
+using Ratios = std::map<std::string, std::vector<double>>;
+
+struct Compared {
+  std::int64_t values = 0;
+  Ratios ratios;
+};
+
+// Of an output before its own rounding, as the contract has it after; f32 outputs of an f32 accumulator round no more.
+double with_last_rounding(DType output, const Numerics& numerics, double value, double error) {
+  return output == f32 && numerics.accumulate == f32 ? error : error + rounding_error(output, value, error);
+}
+
+std::vector<Numerics> numerics_of(std::string_view op) {
+  std::vector<Numerics> list;
+  for (const Kernel& k : built_in_kernels())
+    if (k.op == op && !k.broken && std::find(list.begin(), list.end(), k.numerics) == list.end()) list.push_back(k.numerics);
+  return list;
+}
+
+Compared compare(const Op& op, std::string_view suite, std::int64_t most_elements) {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  const std::vector<Numerics> all = numerics_of(op.name);
+  Compared result;
+  for (const Case& drawn : test::near_cases(datasets, op.shape(), suite, {.reduce = true})) {
+    const Case c = test::fewer_rows(drawn, op.shape(), most_elements);
+    if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 4 * most_elements || overflows(c, op.shape())) continue;
+    test::FormulaCase made(op, c);
+    if (!made.problem().legal()) continue;
+    made.problem().solve();
+    const Errors errors = find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent;
+    made.problem().set_errors(errors);
+    const Graph g = made.trace();
+    std::vector<Declared> declared;
+    for (const Numerics& n : all)
+      if (has_rules(g, n)) declared.push_back({n, errors, c.dtype});
+    const std::vector<Answer> answers = evaluate(g, made.inputs_of(g), made.problem().rows(), declared);
+    for (std::size_t o = 0; o < answers.size(); ++o) {
+      const std::span<const double> golden = made.problem().golden(static_cast<int>(o));
+      for (std::size_t i = 0; i < golden.size(); ++i, ++result.values) {
+        const double value = answers[o].values[i];
+        // The bound of a serial sum in f32 is at least 2^-24 of the magnitudes.
+        const double tolerance = 1e-12 / 0x1p-24 * made.problem().bound({}, static_cast<int>(o), static_cast<std::int64_t>(i));
+        const bool same = value == golden[i] || (std::isnan(value) && std::isnan(golden[i])) || std::fabs(value - golden[i]) <= tolerance;
+        if (!same) FAIL(repro(c, op.shape()) << " element " << i << ": golden " << golden[i] << ", formula " << value);
+        if (!std::isfinite(value)) continue;
+        for (std::size_t k = 0; k < declared.size(); ++k) {
+          const double by_hand = made.problem().bound(declared[k].numerics, static_cast<int>(o), static_cast<std::int64_t>(i));
+          const double derived = with_last_rounding(g.outputs[o].dtype, declared[k].numerics, value, answers[o].errors[k][i]);
+          if (std::isnan(derived) || derived < 0) FAIL(repro(c, op.shape()) << " element " << i << ": derived bound " << derived);
+          if (by_hand > 0x1p-100) result.ratios[text_of(declared[k].numerics)].push_back(derived / by_hand);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+double median(std::vector<double>& v) {
+  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+  std::nth_element(v.begin(), middle, v.end());
+  return *middle;
+}
+
+}  // namespace
+
+TEST_CASE("formulas: values are the goldens', and derived bounds are as tight as those made by hand", "[formula]") {
+  int ops = 0;
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next, ++ops) {
+    INFO(f->op);
+    Compared result = compare(*find_op(f->op), "first", 20'000);
+    CHECK(result.values > 5'000);
+    REQUIRE(!result.ratios.empty());
+    for (auto& [numerics, ratios] : result.ratios) {
+      INFO(numerics);
+      CHECK(median(ratios) <= 1.1);
+      CHECK(median(ratios) > 0.3);
+    }
+  }
+  CHECK(ops >= 7);
+}
+
+TEST_CASE("formulas: the table of derived over hand-made bounds", "[.table]") {
+  fmt::print("| op | numerics | median | largest |\n|---|---|---|---|\n");
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next)
+    for (auto& [numerics, ratios] : compare(*find_op(f->op), "smoke", 200'000).ratios) {
+      const double largest = *std::max_element(ratios.begin(), ratios.end());
+      fmt::print("| `{}` | {} | {:.2f} | {:.2f} |\n", f->op, numerics, median(ratios), largest);
+    }
+}
+
+}  // namespace assay

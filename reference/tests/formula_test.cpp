@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests how formulas are recorded, written as text and read, and evaluated in parts.
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "catch_shim.hpp"
+#include "reference/tests/formula_testing.hpp"
+#include "reference/tests/golden_testing.hpp"
+
+namespace assay {
+namespace {
+
+using namespace formula;
+
+// A recorder with x [rows, cols], w [out, cols] and y of the given axes.
+struct Recorded {
+  Formula f;
+  explicit Recorded(const std::vector<std::string_view>& axes_of_y) {
+    const auto tensor = [](std::initializer_list<std::int64_t> shape) {
+      Tensor t;
+      for (const std::int64_t extent : shape) t.shape[static_cast<std::size_t>(t.rank++)] = extent;
+      return t;
+    };
+    const auto extent = [](std::string_view axis) { return axis == "rows" ? 3 : axis == "cols" ? 5 : 4; };
+    f.declare_input("x", {"rows", "cols"}, tensor({3, 5}));
+    f.declare_input("w", {"out", "cols"}, tensor({4, 5}));
+    Tensor y;
+    for (const std::string_view axis : axes_of_y) y.shape[static_cast<std::size_t>(y.rank++)] = extent(axis);
+    f.declare_output("y", axes_of_y, y);
+  }
+};
+
+std::string refused(const std::function<void(Formula&)>& write, const std::vector<std::string_view>& axes_of_y = {"rows", "cols"}) {
+  Recorded r(axes_of_y);
+  try {
+    write(r.f);
+    r.f.graph();
+  } catch (const FormulaError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::vector<std::string> kinds(const Graph& g) {
+  std::vector<std::string> list;
+  for (const Node& n : g.nodes) list.emplace_back(info(n.kind).name);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("formula: a sum of products of arrays with different axes is a contraction", "[formula]") {
+  Recorded product({"rows", "out"});
+  product.f.out("y", sum(formula::Axis("cols"))(product.f.in("x") * product.f.in("w")));
+  CHECK(kinds(product.f.graph()) == std::vector<std::string>{"input", "input", "dot"});
+
+  Recorded squares({"rows"});
+  squares.f.out("y", sum(formula::Axis("cols"))(squares.f.in("x") * squares.f.in("x")));
+  CHECK(kinds(squares.f.graph()) == std::vector<std::string>{"input", "input", "multiply", "sum"});
+}
+
+TEST_CASE("formula: equal nodes are one, and nodes that no output needs are left out", "[formula]") {
+  Recorded r({"rows", "cols"});
+  const formula::Array x = r.f.in("x");
+  exp(x);
+  r.f.out("y", square(x) + square(x));
+  CHECK(kinds(r.f.graph()) == std::vector<std::string>{"input", "input", "square", "add"});
+}
+
+TEST_CASE("formula: what is wrong is told with its file and line", "[formula]") {
+  const auto told = [](const std::string& message, const std::string& why) {
+    INFO(message);
+    CHECK(message.find("formula_test.cpp:") != std::string::npos);
+    CHECK(message.find(why) != std::string::npos);
+  };
+  const formula::Axis cols("cols");
+  told(refused([](Formula& f) { f.in("z"); }), "there is no input 'z'");
+  told(refused([](Formula& f) { f.out("z", f.in("x")); }), "there is no output 'z'");
+  told(refused([](Formula& f) { f.out("y", sum(formula::Axis("depth"))(f.in("x"))); }), "there is no axis 'depth'");
+  told(refused([](Formula& f) { f.out("y", sum(formula::Axis("out"))(f.in("x"))); }), "the array has no axis 'out', only rows, cols");
+  told(refused([&](Formula& f) { f.out("y", sum(cols, cols)(f.in("x"))); }), "the axis 'cols' is named twice");
+  told(refused([&](Formula& f) { f.out("y", sum(cols)(f.in("x"))); }), "the output 'y' has rows, cols, and the array rows");
+  told(refused([](Formula& f) { f.out("y", f.in("x") * f.in("w")); }), "the output 'y' has rows, cols, and the array rows, cols, out");
+  told(refused([](Formula& f) { f.out("y", f.in("x") / 0.0); }), "a division by 0");
+  told(refused([](Formula& f) { f.out("y", f.in("x") * std::nan("")); }), "a constant that is no number");
+  told(refused([](Formula& f) { f.out("y", Operand(1) + Operand(2)); }), "an operation on two numbers");
+  told(refused([](Formula& f) {
+         f.out("y", f.in("x"));
+         f.out("y", f.in("x"));
+       }),
+       "the output 'y' is given twice");
+  CHECK(refused([](Formula&) {}) == "the output 'y' is not given");
+}
+
+TEST_CASE("formula: a graph reads back from its text, and other texts are refused", "[formula]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
+    const Op& op = *find_op(f->op);
+    for (const Case& c : test::near_cases(datasets, op.shape(), "first", {.reduce = true})) {
+      if (elements(c, op.shape()) > 1 << 16) continue;
+      const Graph g = test::FormulaCase(op, c).trace();
+      INFO(repro(c, op.shape()));
+      const std::string text = to_json(g);
+      CHECK(parse(text) == g);
+      CHECK(text.size() < 2000);
+    }
+  }
+  Recorded r({"rows", "cols"});
+  r.f.out("y", maximum(r.f.in("x"), -kInfinity) * 0.1);
+  const std::string good = to_json(r.f.graph());
+  CHECK(parse(good) == r.f.graph());
+  const auto changed = [&](std::string_view from, std::string_view to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+  };
+  CHECK_THROWS_AS(parse(""), FormulaError);
+  CHECK_THROWS_AS(parse("{}"), FormulaError);
+  CHECK_THROWS_AS(parse(changed("\"maximum\"", "\"biggest\"")), FormulaError);
+  CHECK_THROWS_AS(parse(changed("\"-inf\"", "\"much\"")), FormulaError);
+  CHECK_THROWS_AS(parse(changed("[\"rows\",3]", "[\"rows\",-3]")), FormulaError);
+  CHECK_THROWS_AS(parse(changed("\"of\":[0,2]", "\"of\":[0,9]")), FormulaError);
+  CHECK_THROWS_AS(parse(changed("\"of\":[0,2]", "\"of\":[0]")), FormulaError);
+  CHECK_THROWS_AS(parse(changed("[\"x\",\"f32\",[0,1]", "[\"x\",\"f32\",[0]")), FormulaError);
+}
+
+TEST_CASE("formula: rows alone have the values and bounds that they have in the whole", "[formula]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  int compared = 0;
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
+    const Op& op = *find_op(f->op);
+    for (const Case& c : test::near_cases(datasets, op.shape(), "first", {.reduce = true})) {
+      const std::int64_t size = elements(c, op.shape());
+      if (size == 0 || size > 1 << 17) continue;
+      test::FormulaCase made(op, c);
+      const Graph g = made.trace();
+      if (block_axis(g) < 0 || g.outputs[0].axes.size() < 2) continue;
+      const std::vector<Tensor> inputs = made.inputs_of(g);
+      const Declared declared[] = {{.numerics = {}, .errors = Errors::independent, .storage = c.dtype}};
+      const std::int64_t rows = g.extents[static_cast<std::size_t>(g.outputs[0].axes[0])];
+      const Rows some{.total = rows, .sample = {rows / 3, rows - 1}};
+      const std::vector<Answer> whole = evaluate(g, inputs, {.total = rows}, declared), part = evaluate(g, inputs, some, declared);
+      const auto length = static_cast<std::int64_t>(whole[0].values.size()) / rows;
+      for (const std::int64_t row : some.sample)
+        for (std::int64_t i = row * length; i < (row + 1) * length; ++i, ++compared) {
+          const auto k = static_cast<std::size_t>(i);
+          if (std::memcmp(&whole[0].values[k], &part[0].values[k], sizeof(double)) != 0 ||
+              std::memcmp(&whole[0].errors[0][k], &part[0].errors[0][k], sizeof(double)) != 0)
+            FAIL(repro(c, op.shape()) << " element " << i);
+        }
+    }
+  }
+  CHECK(compared > 10'000);
+}
+
+}  // namespace assay

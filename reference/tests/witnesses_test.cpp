@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests formulas against witnesses: small cases with outputs that datasets/witnesses/make.py computed from the op's definition.  Formulas
+// that are wrong on purpose must not meet them.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "catch_shim.hpp"
+#include "reference/tests/formula_testing.hpp"
+#include "validate/cases/suite.hpp"
+
+namespace assay {
+namespace {
+
+using namespace formula;
+using Json = nlohmann::json;
+
+void flatten(const Json& from, std::vector<double>& to) {
+  if (!from.is_array()) return to.push_back(from.get<double>());
+  for (const Json& part : from) flatten(part, to);
+}
+
+struct Witness {
+  std::unique_ptr<test::FormulaCase> made;
+  Graph graph;
+  std::vector<std::vector<double>> expected;  // by output
+
+  Witness(const Op& op, const Json& json) {
+    Case c{.op = std::string(op.name), .dtype = f32};
+    for (const AxisUse& use : op.axes) c.dims[use.axis] = json.at("dims").at(std::string(name(use.axis))).get<std::int64_t>();
+    for (const Attribute& a : op.attributes) {
+      const auto at = json.at("attributes").find(std::string(a.name));
+      if (at == json.at("attributes").end()) continue;
+      if (at->is_number()) {
+        c.attributes[std::string(a.name)] = at->get<double>();
+        continue;
+      }
+      const auto word = std::find(a.choices.begin(), a.choices.end(), at->get<std::string>());
+      REQUIRE(word != a.choices.end());
+      c.attributes[std::string(a.name)] = static_cast<double>(word - a.choices.begin());
+    }
+    made = std::make_unique<test::FormulaCase>(op, c);
+    for (const auto& [name, values] : json.at("inputs").items()) {
+      std::vector<double> flat;
+      flatten(values, flat);
+      const Tensor& t = made->tensor(name);
+      REQUIRE(t.size() == static_cast<std::int64_t>(flat.size()));
+      for (std::size_t i = 0; i < flat.size(); ++i) t.set(static_cast<std::int64_t>(i), flat[i]);
+    }
+    graph = made->trace();
+    for (const Port& p : graph.outputs) flatten(json.at("outputs").at(p.name), expected.emplace_back());
+  }
+
+  // Whether a graph of this case's tensors has the outputs that are expected, to 1e-12.
+  bool meets(const Graph& g) const {
+    const std::vector<Tensor> inputs = made->inputs_of(g);
+    const Values values(g, inputs);
+    for (std::size_t o = 0; o < expected.size(); ++o) {
+      const std::vector<double> got = values.output(o);
+      REQUIRE(got.size() == expected[o].size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        if (!(std::fabs(got[i] - expected[o][i]) <= 1e-12 * std::max(1.0, std::fabs(expected[o][i])))) return false;
+    }
+    return true;
+  }
+};
+
+std::vector<Witness> witnesses_of(const Op& op) {
+  std::ifstream file(std::string(ASSAY_DATASETS_DIR) + "/witnesses/" + std::string(op.name) + ".json");
+  INFO(op.name);
+  REQUIRE(file);
+  std::vector<Witness> list;
+  for (const Json& json : Json::parse(file)) list.emplace_back(op, json);
+  return list;
+}
+
+// One mistake in a graph's node, if the node allows it: another kind, another constant, the node left out.
+struct Mistake {
+  std::string what;
+  std::function<bool(Graph&, std::size_t)> make;
+};
+
+bool replace_kind(Graph& g, std::size_t i, Kind from, Kind to) {
+  if (g.nodes[i].kind != from) return false;
+  g.nodes[i].kind = to;
+  return true;
+}
+
+// The node's users take its argument in its place.
+bool leave_out(Graph& g, std::size_t i, std::size_t argument) {
+  const Node& n = g.nodes[i];
+  if (n.kind == Kind::step || argument >= n.arguments.size()) return false;
+  const int instead = n.arguments[argument];
+  if (g.nodes[static_cast<std::size_t>(instead)].axes != n.axes) return false;
+  for (Node& user : g.nodes)
+    for (int& a : user.arguments)
+      if (a == static_cast<int>(i)) a = instead;
+  for (Port& p : g.outputs)
+    if (p.node == static_cast<int>(i)) p.node = instead;
+  return true;
+}
+
+const std::vector<Mistake> kMistakes = {
+    {"a constant 1 % larger",
+     [](Graph& g, std::size_t i) {
+       Node& n = g.nodes[i];
+       if (n.kind != Kind::constant || n.number == 0) return false;
+       n.number *= 1.01;
+       return true;
+     }},
+    {"minus for plus", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::add, Kind::subtract); }},
+    {"plus for minus", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::subtract, Kind::add); }},
+    {"a quotient for a product", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::multiply, Kind::divide); }},
+    {"a product for a quotient", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::divide, Kind::multiply); }},
+    {"a magnitude for a square", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::square, Kind::absolute); }},
+    {"a root for its reciprocal", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::rsqrt, Kind::sqrt); }},
+    {"the other form of GELU", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::gelu_tanh, Kind::gelu_erf); }},
+    {"the other form of GELU", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::gelu_erf, Kind::gelu_tanh); }},
+    {"SiLU for GELU", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::gelu_tanh, Kind::silu); }},
+    {"a maximum for a sum", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::sum, Kind::max); }},
+    {"a sum for a maximum", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::max, Kind::sum); }},
+    {"a maximum for its logarithm of a sum", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::logsumexp, Kind::max); }},
+    {"a logarithm of softmax", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::softmax, Kind::log_softmax); }},
+    {"a step left out", [](Graph& g, std::size_t i) { return leave_out(g, i, 0); }},
+    {"the other operand alone", [](Graph& g, std::size_t i) { return leave_out(g, i, 1); }},
+};
+
+}  // namespace
+
+TEST_CASE("witnesses: each formula meets its own, and not with a mistake in it", "[formula]") {
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
+    INFO(f->op);
+    const std::vector<Witness> witnesses = witnesses_of(*find_op(f->op));
+    CHECK(witnesses.size() >= 20);
+    // Cases with other attributes have other graphs, so a mistake is tried in each graph, on the cases that share it in kind.
+    std::map<std::string, std::vector<const Witness*>> by_form;
+    for (const Witness& w : witnesses) {
+      CHECK(w.meets(w.graph));
+      std::string form;
+      for (const Node& n : w.graph.nodes) form += std::string(info(n.kind).name) + " ";
+      by_form[form].push_back(&w);
+    }
+    int mistakes = 0;
+    for (const auto& [form, alike] : by_form)
+      for (const Mistake& mistake : kMistakes)
+        for (std::size_t i = 0; i < alike[0]->graph.nodes.size(); ++i) {
+          bool made = false, met = true;
+          for (const Witness* w : alike) {
+            Graph g = w->graph;
+            made = mistake.make(g, i);
+            if (!made) break;
+            met = met && w->meets(g);
+          }
+          if (!made) continue;
+          ++mistakes;
+          INFO(form << ": node " << i << ", " << mistake.what);
+          CHECK(!met);
+        }
+    CHECK(mistakes >= 2);
+  }
+}
+
+}  // namespace assay
