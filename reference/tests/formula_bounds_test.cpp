@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests formulas against the goldens and bounds that were made by hand: values agree to 1e-12 of the magnitudes, and derived bounds are
-// as tight.  With [.table] it prints, per op and numerics, the ratio of derived to hand-made bounds.
+// Tests formulas against the goldens and bounds that were made by hand: values agree to 1e-12 of the magnitudes, and derived
+// bounds are as tight.  With [.table] it prints, per op and numerics, the ratio of derived to hand-made bounds.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -60,7 +60,8 @@ Compared compare(const Op& op, std::string_view suite, std::int64_t most_element
         const double value = answers[o].values[i];
         // The bound of a serial sum in f32 is at least 2^-24 of the magnitudes.
         const double tolerance = 1e-12 / 0x1p-24 * made.problem().bound({}, static_cast<int>(o), static_cast<std::int64_t>(i));
-        const bool same = value == golden[i] || (std::isnan(value) && std::isnan(golden[i])) || std::fabs(value - golden[i]) <= tolerance;
+        const bool same =
+            value == golden[i] || (std::isnan(value) && std::isnan(golden[i])) || std::fabs(value - golden[i]) <= tolerance;
         if (!same) FAIL(repro(c, op.shape()) << " element " << i << ": golden " << golden[i] << ", formula " << value);
         if (!std::isfinite(value)) continue;
         for (std::size_t k = 0; k < declared.size(); ++k) {

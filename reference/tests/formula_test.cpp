@@ -31,7 +31,8 @@ struct Recorded {
   }
 };
 
-std::string refused(const std::function<void(Formula&)>& write, const std::vector<std::string_view>& axes_of_y = {"rows", "cols"}) {
+std::string refused(const std::function<void(Formula&)>& write,
+                    const std::vector<std::string_view>& axes_of_y = {"rows", "cols"}) {
   Recorded r(axes_of_y);
   try {
     write(r.f);
@@ -78,10 +79,12 @@ TEST_CASE("formula: what is wrong is told with its file and line", "[formula]") 
   told(refused([](Formula& f) { f.in("z"); }), "there is no input 'z'");
   told(refused([](Formula& f) { f.out("z", f.in("x")); }), "there is no output 'z'");
   told(refused([](Formula& f) { f.out("y", sum(formula::Axis("depth"))(f.in("x"))); }), "there is no axis 'depth'");
-  told(refused([](Formula& f) { f.out("y", sum(formula::Axis("out"))(f.in("x"))); }), "the array has no axis 'out', only rows, cols");
+  told(refused([](Formula& f) { f.out("y", sum(formula::Axis("out"))(f.in("x"))); }),
+       "the array has no axis 'out', only rows, cols");
   told(refused([&](Formula& f) { f.out("y", sum(cols, cols)(f.in("x"))); }), "the axis 'cols' is named twice");
   told(refused([&](Formula& f) { f.out("y", sum(cols)(f.in("x"))); }), "the output 'y' has rows, cols, and the array rows");
-  told(refused([](Formula& f) { f.out("y", f.in("x") * f.in("w")); }), "the output 'y' has rows, cols, and the array rows, cols, out");
+  told(refused([](Formula& f) { f.out("y", f.in("x") * f.in("w")); }),
+       "the output 'y' has rows, cols, and the array rows, cols, out");
   told(refused([](Formula& f) { f.out("y", f.in("x") / 0.0); }), "a division by 0");
   told(refused([](Formula& f) { f.out("y", f.in("x") * std::nan("")); }), "a constant that is no number");
   told(refused([](Formula& f) { f.out("y", Operand(1) + Operand(2)); }), "an operation on two numbers");
@@ -141,7 +144,8 @@ TEST_CASE("formula: rows alone have the values and bounds that they have in the 
       const Declared declared[] = {{.numerics = {}, .errors = Errors::independent, .storage = c.dtype}};
       const std::int64_t rows = g.extents[static_cast<std::size_t>(g.outputs[0].axes[0])];
       const Rows some{.total = rows, .sample = {rows / 3, rows - 1}};
-      const std::vector<Answer> whole = evaluate(g, inputs, {.total = rows}, declared), part = evaluate(g, inputs, some, declared);
+      const std::vector<Answer> whole = evaluate(g, inputs, {.total = rows}, declared),
+                                part = evaluate(g, inputs, some, declared);
       const auto length = static_cast<std::int64_t>(whole[0].values.size()) / rows;
       for (const std::int64_t row : some.sample)
         for (std::int64_t i = row * length; i < (row + 1) * length; ++i, ++compared) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests formulas against witnesses: small cases with outputs that datasets/witnesses/make.py computed from the op's definition.  Formulas
-// that are wrong on purpose must not meet them.
+// Tests formulas against witnesses: small cases with outputs that datasets/witnesses/make.py computed from the op's definition.
+// Formulas that are wrong on purpose must not meet them.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -123,7 +123,8 @@ const std::vector<Mistake> kMistakes = {
     {"SiLU for GELU", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::gelu_tanh, Kind::silu); }},
     {"a maximum for a sum", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::sum, Kind::max); }},
     {"a sum for a maximum", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::max, Kind::sum); }},
-    {"a maximum for its logarithm of a sum", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::logsumexp, Kind::max); }},
+    {"a maximum for its logarithm of a sum",
+     [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::logsumexp, Kind::max); }},
     {"a logarithm of softmax", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::softmax, Kind::log_softmax); }},
     {"a step left out", [](Graph& g, std::size_t i) { return leave_out(g, i, 0); }},
     {"the other operand alone", [](Graph& g, std::size_t i) { return leave_out(g, i, 1); }},

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests each rule of track.hpp by search: honest implementations in f32, and inputs that climb towards the largest error over bound.  The
+// worst must lie in (0.3, 1]: above 1 the rule is wrong, far below it admits what no kernel computes.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "catch_shim.hpp"
+#include "reference/formula/track.hpp"
+#include "reference/formula/formula.hpp"
+
+namespace assay::formula {
+namespace {
+
+constexpr std::int64_t kPopulation = 256;
+constexpr int kGenerations = 60;
+constexpr double kUnit = 0x1p-24, kFunction = 4 * kUnit;  // Numerics::function_error
+
+double f32_of(double v) { return static_cast<double>(static_cast<float>(v)); }
+
+// How an implementation errs where it may: a function is off by `sign` times what it may be.
+struct Habit {
+  double sign = 0;
+  // A function's value with its own error, then rounded.
+  double function(double exact) const { return f32_of(exact * (1 + sign * (kFunction - kUnit))); }
+  double rounded(double exact) const { return f32_of(exact); }
+};
+
+using Inputs = std::vector<double>;
+struct Rule {
+  std::string name;
+  std::size_t inputs = 2;  // numbers of one candidate
+  double least = 1, most = 2;
+  bool row = false;  // they are one row, x [candidates, terms], beside weights w [terms]
+  Errors errors = Errors::independent;
+  std::function<Array(Formula&, const std::vector<Array>&)> write;
+  std::function<double(const Inputs&, const Habit&)> honest;
+};
+
+// Weights of products, the same for all candidates.
+double weight(std::size_t term) { return 1 + static_cast<double>(term % 5) / 8; }
+
+// The graph of one rule: its inputs a0, a1, ... have an axis of candidates.
+Graph graph_of(const Rule& rule) {
+  Formula f;
+  const auto terms = static_cast<std::int64_t>(rule.inputs);
+  const Tensor column{.rank = 1, .shape = {kPopulation}, .stride = {1}};
+  const Tensor rows{.rank = 2, .shape = {kPopulation, terms}, .stride = {terms, 1}}, weights{.rank = 1, .shape = {terms}, .stride = {1}};
+  if (rule.row) {
+    f.declare_input("x", {"candidates", "terms"}, rows);
+    f.declare_input("w", {"terms"}, weights);
+  } else {
+    for (std::size_t i = 0; i < rule.inputs; ++i) f.declare_input("a" + std::to_string(i), {"candidates"}, column);
+  }
+  f.declare_output("y", {"candidates"}, column);
+  std::vector<Array> inputs;
+  for (const Port& p : f.recorded().inputs) inputs.push_back(f.in(p.name));
+  f.out("y", rule.write(f, inputs));
+  return f.graph();
+}
+
+// The largest error over bound that the search meets.
+double worst_of(const Rule& rule, const Graph& graph) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const auto drawn = [&] {  // evenly, or where only positive numbers are asked for by their exponents
+    if (rule.least <= 0) return f32_of(rule.least + (rule.most - rule.least) * uniform(random));
+    return f32_of(std::exp2(std::log2(rule.least) + std::log2(rule.most / rule.least) * uniform(random)));
+  };
+  std::vector<Inputs> candidates(kPopulation, Inputs(rule.inputs));
+  for (Inputs& c : candidates)
+    for (double& v : c) v = drawn();
+  double worst = 0;
+  for (int generation = 0; generation < kGenerations; ++generation) {
+    std::vector<double> numbers(static_cast<std::size_t>(kPopulation) * rule.inputs), weights(rule.inputs);
+    for (std::size_t k = 0; k < candidates.size(); ++k)
+      for (std::size_t i = 0; i < rule.inputs; ++i) numbers[k * rule.inputs + i] = candidates[k][i];
+    for (std::size_t i = 0; i < rule.inputs; ++i) weights[i] = weight(i);
+    const auto terms = static_cast<std::int64_t>(rule.inputs);
+    std::vector<Tensor> tensors;
+    if (rule.row) {
+      tensors.push_back({.data = numbers.data(), .dtype = f64, .rank = 2, .shape = {kPopulation, terms}, .stride = {terms, 1}});
+      tensors.push_back({.data = weights.data(), .dtype = f64, .rank = 1, .shape = {terms}, .stride = {1}});
+    } else {
+      for (std::size_t i = 0; i < rule.inputs; ++i)
+        tensors.push_back({.data = numbers.data() + i, .dtype = f64, .rank = 1, .shape = {kPopulation}, .stride = {terms}});
+    }
+    const Values values(graph, tensors);
+    const Tracked tracked(values, {.numerics = {}, .errors = rule.errors, .storage = f16});
+    const std::vector<double> exact = values.output(0), bound = tracked.output(0);
+    std::vector<std::pair<double, std::size_t>> ranked;
+    for (std::size_t k = 0; k < kPopulation; ++k) {
+      double ratio = 0;
+      for (const double sign : {-1.0, 0.0, 1.0}) {
+        const double off = std::fabs(rule.honest(candidates[k], {sign}) - exact[k]);
+        if (off > 0) ratio = std::max(ratio, off / bound[k]);
+      }
+      ranked.emplace_back(ratio, k);
+    }
+    std::sort(ranked.rbegin(), ranked.rend());
+    worst = std::max(worst, ranked[0].first);
+    // The best eighth stay; the others are made from them: a number drawn anew, or moved a little.
+    const std::vector<Inputs> before = candidates;
+    constexpr std::size_t kKept = kPopulation / 8;
+    for (std::size_t k = 0; k < kPopulation; ++k) {
+      candidates[k] = before[ranked[k % kKept].second];
+      if (k < kKept) continue;
+      double& v = candidates[k][random() % rule.inputs];
+      v = k % 2 ? drawn() : std::clamp(f32_of(v * (1 + (uniform(random) - 0.5) * std::exp2(-20 * uniform(random)))), rule.least, rule.most);
+    }
+  }
+  return worst;
+}
+
+// a b with its rounding: the inexact argument of the rules below.
+double product(const Inputs& a, const Habit& h) { return h.rounded(a[0] * a[1]); }
+
+std::vector<Rule> rules() {
+  std::vector<Rule> list;
+  const auto add = [&](Rule rule) { list.push_back(std::move(rule)); };
+  add({.name = "add",
+       .inputs = 3,
+       .write = [](Formula&, const std::vector<Array>& a) { return a[0] * a[1] + a[2]; },
+       .honest = [](const Inputs& a, const Habit& h) { return h.rounded(product(a, h) + a[2]); }});
+  add({.name = "subtract",
+       .inputs = 3,
+       .write = [](Formula&, const std::vector<Array>& a) { return a[2] - a[0] * a[1]; },
+       .honest = [](const Inputs& a, const Habit& h) { return h.rounded(a[2] - product(a, h)); }});
+  add({.name = "multiply",
+       .inputs = 3,
+       .write = [](Formula&, const std::vector<Array>& a) { return a[0] * a[1] * a[2]; },
+       .honest = [](const Inputs& a, const Habit& h) { return h.rounded(product(a, h) * a[2]); }});
+  add({.name = "square",
+       .write = [](Formula&, const std::vector<Array>& a) { return square(a[0] * a[1]); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.rounded(product(a, h) * product(a, h)); }});
+  add({.name = "divide",
+       .inputs = 3,
+       .write = [](Formula&, const std::vector<Array>& a) { return a[2] / (a[0] * a[1]); },
+       .honest =
+           [](const Inputs& a, const Habit& h) {
+             const double inverse = h.rounded(1 / product(a, h));
+             return h.rounded(a[2] * inverse);  // as a kernel does that divides a row by one number
+           }});
+  add({.name = "maximum",
+       .inputs = 4,
+       .write = [](Formula&, const std::vector<Array>& a) { return maximum(a[0] * a[1], a[2] * a[3]); },
+       .honest = [](const Inputs& a, const Habit& h) { return std::max(product(a, h), h.rounded(a[2] * a[3])); }});
+  add({.name = "negate, absolute",
+       .write = [](Formula&, const std::vector<Array>& a) { return absolute(-(a[0] * a[1])); },
+       .honest = [](const Inputs& a, const Habit& h) { return product(a, h); }});
+  add({.name = "step",
+       .write = [](Formula&, const std::vector<Array>& a) { return step("p", a[0] * a[1]); },
+       .honest = [](const Inputs& a, const Habit& h) { return product(a, h); }});
+
+  const auto function = [&](std::string name, double least, double most, Array (*of)(const Operand&), double (*exact)(double)) {
+    add({.name = std::move(name),
+         .least = least,
+         .most = most,
+         .write = [of](Formula&, const std::vector<Array>& a) { return of(a[0] * a[1]); },
+         .honest = [exact](const Inputs& a, const Habit& h) { return h.function(exact(product(a, h))); }});
+  };
+  function("exp", 0.5, 1.5, formula::exp, [](double x) { return std::exp(x); });
+  function("log", 1.5, 3, formula::log, [](double x) { return std::log(x); });
+  function("tanh", 0.25, 1, formula::tanh, [](double x) { return std::tanh(x); });
+  function("erf", 0.25, 1, formula::erf, [](double x) { return std::erf(x); });
+
+  add({.name = "sqrt",
+       .write = [](Formula&, const std::vector<Array>& a) { return formula::sqrt(a[0] * a[1]); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.rounded(std::sqrt(product(a, h))); }});
+  add({.name = "rsqrt",
+       .write = [](Formula&, const std::vector<Array>& a) { return rsqrt(a[0] * a[1]); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.rounded(1 / h.rounded(std::sqrt(product(a, h)))); }});
+  add({.name = "sigmoid",
+       .least = -2,
+       .most = 2,
+       .write = [](Formula&, const std::vector<Array>& a) { return sigmoid(a[0] * a[1]); },
+       .honest =
+           [](const Inputs& a, const Habit& h) {
+             const double e = h.function(std::exp(-product(a, h)));
+             return h.rounded(1 / h.rounded(1 + e));
+           }});
+  add({.name = "silu",
+       .least = -2,
+       .most = 2,
+       .write = [](Formula&, const std::vector<Array>& a) { return silu(a[0] * a[1]); },
+       .honest =
+           [](const Inputs& a, const Habit& h) {
+             const double z = product(a, h), e = h.function(std::exp(-z));
+             return h.rounded(z / h.rounded(1 + e));
+           }});
+  add({.name = "softplus",
+       .least = -2,
+       .most = 2,
+       .write = [](Formula&, const std::vector<Array>& a) { return softplus(a[0] * a[1]); },
+       .honest =
+           [](const Inputs& a, const Habit& h) {
+             const double z = product(a, h), e = h.function(std::exp(-std::fabs(z)));
+             return h.rounded(std::max(z, 0.0) + h.function(std::log1p(e)));
+           }});
+  add({.name = "gelu_tanh",
+       .least = -2,
+       .most = 2,
+       .write = [](Formula&, const std::vector<Array>& a) { return gelu_tanh(a[0] * a[1]); },
+       .honest =
+           [](const Inputs& a, const Habit& h) {
+             const double z = product(a, h), cubic = h.rounded(0.044715 * h.rounded(z * z)), c = f32_of(-1.5957691216057308);
+             const double v = h.rounded(h.rounded(c * z) * h.rounded(1 + cubic));
+             return h.rounded(z / h.rounded(1 + h.function(std::exp(v))));
+           }});
+  add({.name = "gelu_erf",
+       .least = -2,
+       .most = 2,
+       .write = [](Formula&, const std::vector<Array>& a) { return gelu_erf(a[0] * a[1]); },
+       .honest =
+           [](const Inputs& a, const Habit& h) {
+             const double z = product(a, h), of = h.rounded(z * f32_of(-0.70710678118654752));
+             const double erfc = f32_of(std::erfc(of) * (1 + h.sign * (2 * kFunction - kUnit)));
+             return h.rounded(h.rounded(z * 0.5) * erfc);
+           }});
+
+  // Rows.  Sums are serial, as Numerics says by default; the range of exponents lets all their roundings have one sign.
+  const auto row = [&](std::string name, std::size_t terms, double least, double most, std::function<Array(const Array&, const Array&)> write,
+                       std::function<double(const Inputs&, const Habit&)> honest) {
+    add({.name = std::move(name),
+         .inputs = terms,
+         .least = least,
+         .most = most,
+         .row = true,
+         .errors = Errors::coherent,
+         .write = [write = std::move(write)](Formula&, const std::vector<Array>& a) { return write(a[0], a[1]); },
+         .honest = std::move(honest)});
+  };
+  static const Axis terms("terms");
+  row("sum", 6, 0x1p-23, 2, [](const Array& x, const Array&) { return sum(terms)(x); },
+      [](const Inputs& x, const Habit& h) {
+        double total = 0;
+        for (const double v : x) total = h.rounded(total + v);
+        return total;
+      });
+  row("dot", 6, 0x1p-23, 2, [](const Array& x, const Array& w) { return sum(terms)(x * w); },
+      [](const Inputs& x, const Habit& h) {
+        double total = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) total = h.rounded(total + h.rounded(x[i] * weight(i)));
+        return total;
+      });
+  row("max", 4, 1, 2, [](const Array& x, const Array& w) { return max(terms)(x * w); },
+      [](const Inputs& x, const Habit& h) {
+        double most = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, h.rounded(x[i] * weight(i)));
+        return most;
+      });
+  row("logsumexp", 3, -4, 4, [](const Array& x, const Array&) { return logsumexp(terms)(x); },
+      [](const Inputs& x, const Habit& h) {
+        const double most = *std::max_element(x.begin(), x.end());
+        double total = 0;
+        for (const double v : x) total = h.rounded(total + h.function(std::exp(h.rounded(v - most))));
+        return h.rounded(most + h.function(std::log(total)));
+      });
+  // The weight of the first, and its logarithm: sums over a product with (1, 0, 0) would do, but so does the largest.
+  const auto of_largest = [](const Inputs& x, const Habit& h, bool logarithm) {
+    const double most = *std::max_element(x.begin(), x.end());
+    double total = 0, largest = 0;
+    for (const double v : x) {
+      const double e = h.function(std::exp(h.rounded(v - most)));
+      total = h.rounded(total + e);
+      largest = std::max(largest, e);
+    }
+    return logarithm ? h.rounded(-h.function(std::log(total))) : h.rounded(largest * h.rounded(1 / total));
+  };
+  row("softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(softmax(terms)(x)); },
+      [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, false); });
+  row("log_softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(log_softmax(terms)(x)); },
+      [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, true); });
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("formula rules: the worst error that a search finds is within the bound, and near it", "[formula][rules]") {
+  for (const Rule& rule : rules()) {
+    INFO(rule.name);
+    const double worst = worst_of(rule, graph_of(rule));
+    CHECK(worst <= 1);
+    CHECK(worst > 0.3);
+  }
+}
+
+}  // namespace assay::formula
