@@ -79,6 +79,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsigned-char>)  # as on x86-64
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)  # the same bug, in this warning too
+    target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>)
+  endif()
 endif()
 # What hardens a program against its input: all that it links is bound at its start and then read-only.  The judge, which reads
 # what others wrote, also has guarded stacks and checked calls of the C library; kernels and the simulated machine have not.

@@ -340,6 +340,14 @@ if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
     -DASSAY_UNITY=${ASSAY_UNITY} -DASSAY_ASAN=${ASSAY_ASAN})
   set_tests_properties(tree.same_bytes PROPERTIES LABELS cpu)
 endif()
+# Some ops on AArch64: built for it and judged there by an emulator, beside this machine's verdicts.
+if(NOT ASSAY_ASAN AND NOT ASSAY_TSAN)
+  add_test(NAME aarch64 COMMAND "${Python3_EXECUTABLE}" "${scripts}/aarch64.py" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"
+    "${CMAKE_COMMAND}" add softmax rmsnorm linear attention_forward)
+  set_tests_properties(aarch64 PROPERTIES LABELS "simt;push" SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+endif()
+add_test(NAME aarch64.self COMMAND "${Python3_EXECUTABLE}" "${scripts}/aarch64.py" --self-test)
+set_tests_properties(aarch64.self PROPERTIES LABELS cpu)
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 add_test(NAME tree.release COMMAND bash "${scripts}/release.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_CPACK_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
