@@ -59,6 +59,8 @@ kernel_rules() {
         room = 1
         if (code !~ /\{[ \t]*$/ || index(code, want) != 1) wrong(FNR, "the room is not that of the path: " want)
       }
+      if (file ~ /\/steps\.cuh$/) steps[op] = 1
+      if (match(code, /[a-z0-9_]+_room::/) && substr(code, RSTART, RLENGTH) != op "_room::" && !(op in others)) others[op] = file ":" FNR
       if (word("asm|__asm__|__asm")) wrong(FNR, "inline assembly belongs to the device layer")
       if (word("memcpy|memmove|memset|__builtin_memcpy")) wrong(FNR, "memcpy is not watched: ld and st")
       if (word("__activemask")) wrong(FNR, "__activemask: name the lanes")
@@ -70,6 +72,11 @@ kernel_rules() {
     }
     END {
       finish()
+      for (op in others) {
+        if (op in steps) continue
+        printf "%s: kernels of other ops are declared in steps.cuh of this folder, by which the build knows it\n", others[op]
+        bad = 1
+      }
       for (op in faulty) {
         file = faulty[op]
         if (!(op in plain) && !(op in edited)) wrong(1, "the op has broken kernels, and no edit in faults.txt and no broken/plain.cuh")
@@ -102,6 +109,9 @@ kernel cuda/op/sound.cu 'op, sound' '// asm, memcpy, <<<, __syncthreads() in wor
 kernel cuda/op/words.cu 'op, words' '!  asm volatile("bar.sync 0;");' '!  memcpy(&a, &b, 4);' '!  std::memset(p, 0, 4);' '!unsigned m = __activemask();' \
   '!f<<<1, 32>>>(x);' '!v = __shfl_xor_sync(m, v, 1);' '!  __syncthreads();' '!#ifdef __CUDACC__' '!#endif' '!# if 1' \
   '!extern __shared__ float s[];' '!__shared__ float t[32];' '!atomicAdd(p, 1.0f);' 'int y; /* a */ int z;' '!/* a */ asm("x");'
+kernel cuda/layer/sound.cu 'layer, sound' 'linear_room::naive::run(a, l);' 'layer_room::other::run(a, l);'
+kernel cuda/layer/steps.cuh 'layer, steps' 'linear_room::naive::run(a, l);'
+kernel cuda/bare/calls.cu 'bare, calls' 'bare_room::naive::run(a, l);' '!linear_room::naive::run(a, l);'
 kernel cuda/op/shared.cuh 'op, shared' '!  __syncwarp();'
 kernel cuda/op/other_name.cu 'op, name' 'int x;'
 kernel cuda/op/other_op.cu 'ops, other_op' 'int x;'
