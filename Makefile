@@ -54,7 +54,7 @@ format:
 ledger:
 	@cmake/bootstrap.sh catch2 python3
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_ONLY= -DASSAY_TESTS=ON
-	@cmake --build build -j $(JOBS) --target validate validate-trial
+	@cmake --build build -j $(JOBS) --target validate set_trial
 	@cmake/ledger.sh build $(TRIALS)
 
 full: validate

@@ -3,7 +3,7 @@
 # says on which bytes tests depend, so that `make test` leaves out those that have passed with the same bytes
 # (cmake/tests/cached.py).  A test of which nothing is said always runs.
 #   JUDGE      all that `validate` is made of but kernels, with the datasets
-#   KERNELS    the kernels of these ops on simt; BROKEN their broken kernels; OBSERVED as validate-watch has them; `all`: of all ops
+#   KERNELS    the kernels of these ops on simt; BROKEN their broken kernels; OBSERVED as the set watch has them; `all`: of all ops
 #   USED       the kernels of the ops that the test judged when it last ran (note_used() in validate/base/used.hpp)
 #   TESTS      the objects of the unit tests
 # Sets `out` to the objects of a library that hold kernels of an op.
@@ -28,11 +28,11 @@ function(assay_cached)
   cmake_parse_arguments(PARSE_ARGV 0 of "JUDGE;TESTS;USED" "" "KERNELS;BROKEN;OBSERVED;FILES")
   set(depends ${of_FILES})
   if(of_JUDGE)
-    foreach(library assay_validate assay_validate_texts assay_hooks assay_reference assay_simt assay_simt_ptx assay_ops)
+    foreach(library assay_validate assay_validate_texts assay_hooks assay_reference assay_simt assay_simt_ptx assay_ops assay_worker)
       list(APPEND depends "$<TARGET_OBJECTS:${library}>")
     endforeach()
     # Note: of what changes at every commit no verdict depends.
-    list(APPEND depends "$<FILTER:$<TARGET_OBJECTS:assay_command>,EXCLUDE,/(version|code_hashes)[.]cpp>"
+    list(APPEND depends "$<FILTER:$<TARGET_OBJECTS:assay_command>,EXCLUDE,/version[.]cpp>"
       "${PROJECT_SOURCE_DIR}/validate/command/main.cpp" "${PROJECT_SOURCE_DIR}/datasets")
   endif()
   if(of_TESTS)

@@ -127,7 +127,7 @@ std::string_view head_comment(std::string_view op, std::string_view kernel) {
   const auto at = abouts.find(std::string(op) + \"/\" + std::string(kernel));
   return at == abouts.end() ? std::string_view() : at->second;
 }
-const HeadComments known(head_comment);
+const KnownTree known(head_comment, code_hash);
 }  // namespace
 std::string_view code_hash(std::string_view op, std::string_view kernel) {
   static const std::map<std::string, std::string_view> hashes{

@@ -3,6 +3,9 @@ include(GNUInstallDirs)
 set(ASSAY_SHARE "${CMAKE_INSTALL_DATADIR}/assay")
 set(ASSAY_DOCS "${CMAKE_INSTALL_DATADIR}/doc/assay")
 install(TARGETS validate RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET set_watch)
+  install(TARGETS set_watch RUNTIME DESTINATION lib/assay/sets OPTIONAL)  # where it is built: cmake --build BUILD --target set_watch
+endif()
 if(TARGET assay_ptx)
   install(TARGETS assay_ptx LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")  # beside the command, where Python looks for it
 endif()

@@ -28,7 +28,7 @@ list(FILTER tests_apart INCLUDE
   REGEX "/(ops|reference)/tests/|/(attention_order|fence|hopper|model|tensor_copy|tensor_file|given|wgmma|paged|pattern|ptx.*|report_page|report_suites|schema|special|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_ops assay_command assay_hooks assay_reference
+target_link_libraries(assay_tests PRIVATE assay_flags assay_ops assay_command assay_known assay_hooks assay_reference
   assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_include assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
@@ -105,19 +105,19 @@ foreach(op ${ASSAY_OPS})
       set_tests_properties(${tests} PROPERTIES LABELS "simt;push")
     endif()
   endforeach()
-  add_test(NAME simt.${op}.witnesses COMMAND validate-trial selfcheck ${on_simt} --op ${op} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --jobs 1)
+  add_test(NAME simt.${op}.witnesses COMMAND validate selfcheck ${on_simt} --op ${op} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --jobs 1)
   set_tests_properties(simt.${op}.witnesses PROPERTIES LABELS simt)
   assay_cached(simt.${op}.witnesses JUDGE BROKEN ${op} FILES "${PROJECT_SOURCE_DIR}/cuda/${op}/faults.txt")
   add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} --op ${op} --suite edges --jobs 1)
-  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck ${on_simt} --op ${op} --suite edges --jobs 1)
+  add_test(NAME simt.${op}.broken COMMAND validate selfcheck ${on_simt} --op ${op} --suite edges --jobs 1)
   set_tests_properties(simt.${op}.edges simt.${op}.broken PROPERTIES LABELS "simt;push")
   add_test(NAME gpu.${op}.full COMMAND validate run --backend cuda --skip-exit 77 --op ${op} --suite full)
-  add_test(NAME gpu.${op}.broken COMMAND validate-trial selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
+  add_test(NAME gpu.${op}.broken COMMAND validate selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
   set_tests_properties(gpu.${op}.full gpu.${op}.broken PROPERTIES LABELS "gpu;push" SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
 add_test(NAME gpu.first COMMAND validate run --backend cuda --skip-exit 77 --suite first)
 set_tests_properties(gpu.first PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
-add_test(NAME simt.searched COMMAND validate-trial selfcheck ${on_simt} --suite edges --unless "${PROJECT_SOURCE_DIR}/reports/ledger.tsv.gz")
+add_test(NAME simt.searched COMMAND validate selfcheck ${on_simt} --suite edges --unless "${PROJECT_SOURCE_DIR}/reports/ledger.tsv.gz")
 set_tests_properties(simt.searched PROPERTIES LABELS simt)
 
 # Single instructions must also match recorded GPU results, bit for bit; of each form of PTX an eighth of the results.
@@ -138,10 +138,10 @@ add_test(NAME gpu.probes COMMAND validate probe --backend cuda --skip-exit 77 --
 set_tests_properties(gpu.probes PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 
 # With --watch, no correct kernel has a race, reads uninitialised memory or leaves an output unwritten.  If the compiler can
-# instrument accesses, validate-watch also checks that none bypasses ld and st.
-set(watching validate)
-if(TARGET validate-watch)
-  set(watching validate-watch)
+# instrument accesses, the set `watch` also shows that none bypasses ld and st.
+set(watching validate run)
+if(TARGET set_watch)
+  list(APPEND watching --set watch)
   add_executable(observe_tests simt/tests/observed/observe_test.cpp)
   target_compile_options(observe_tests PRIVATE ${ASSAY_OBSERVE_FLAGS})
   target_include_directories(observe_tests PRIVATE simt/tests)
@@ -151,11 +151,11 @@ if(TARGET validate-watch)
 endif()
 foreach(op ${ASSAY_OPS})
   # Note: a kernel's accesses are those of its template, which has the same widths in bf16 as in f16; a push asks that too.
-  add_test(NAME watch.${op} COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --dtype f16,f32 --jobs 1)
+  add_test(NAME watch.${op} COMMAND ${watching} ${on_simt} --op ${op} --suite watch --watch --dtype f16,f32 --jobs 1)
   set_tests_properties(watch.${op} PROPERTIES LABELS simt)
   assay_cached(watch.${op} JUDGE OBSERVED ${op})
 endforeach()
-add_test(NAME watch.bf16 COMMAND ${watching} run ${on_simt} --suite watch --watch --dtype bf16 --jobs 1)
+add_test(NAME watch.bf16 COMMAND ${watching} ${on_simt} --suite watch --watch --dtype bf16 --jobs 1)
 set_tests_properties(watch.bf16 PROPERTIES LABELS "simt;push")
 
 # False alarms: no correct kernel may fail on random shapes and values.
@@ -172,12 +172,12 @@ foreach(suite smoke random)
     set(count --count 30)
   endif()
   add_test(NAME simt.variants.${suite}
-    COMMAND validate-trial run ${on_simt} --kernel ${variants} --suite ${suite} ${count} --seed 6)
+    COMMAND validate run --set trial ${on_simt} --kernel ${variants} --suite ${suite} ${count} --seed 6)
   set_tests_properties(simt.variants.${suite} PROPERTIES LABELS "simt;push")
 endforeach()
 
 # The faults are not trivial: every broken kernel passes some smoke case or fails by T4 alone, and half of them pass a conventional test (allclose).
-add_test(NAME simt.corpus COMMAND validate-trial selfcheck ${on_simt} --suite smoke --corpus)
+add_test(NAME simt.corpus COMMAND validate selfcheck ${on_simt} --suite smoke --corpus)
 set_tests_properties(simt.corpus PROPERTIES LABELS "simt;push")
 
 # --- The command with wrong input, signals and hostile kernels --------------------------------------------------------
@@ -187,9 +187,9 @@ set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
 add_library(assay_hostile_simt OBJECT ${hostile})
 set_target_properties(assay_hostile_simt PROPERTIES UNITY_BUILD ON)  # each kernel has its own namespace
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
-assay_executable(validate-hostile assay_kernels_simt assay_hostile_simt)
+assay_set(hostile assay_kernels_simt assay_hostile_simt)
 if(ASSAY_GPU)
-  target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
+  target_link_libraries(set_hostile PRIVATE assay_kernels_gpu assay_hostile_gpu)
 endif()
 add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
 set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
@@ -227,7 +227,7 @@ if(ASSAY_ASAN)  # which itself ends a process that corrupts its heap, overflows 
 endif()
 set(further_of_command "${PROJECT_SOURCE_DIR}/validate/tests/command/usage_test.py" "${PROJECT_SOURCE_DIR}/validate/tests/command/console_test.py")
 foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals
-    ${hostile_test} worker/ptx worker/cuda_source command/probe)
+    ${hostile_test} worker/sets worker/ptx worker/cuda_source command/probe)
   get_filename_component(name ${test} NAME)
   assay_pytest(${name} ${test} ${further_of_${name}})
   set_tests_properties(${name} PROPERTIES RESOURCE_LOCK hostile)  # they count processes
@@ -364,7 +364,7 @@ add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=
   --json "${ASSAY_RECORDS}/bench.jsonl")
 add_test(NAME records.memory COMMAND validate bench --backend simt --memory --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/memory.jsonl")
-add_test(NAME records.broken COMMAND validate-trial selfcheck ${on_simt} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --json "${ASSAY_RECORDS}/broken.jsonl")
+add_test(NAME records.broken COMMAND validate selfcheck ${on_simt} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.plugin COMMAND validate run --backend host --plugin "${PROJECT_BINARY_DIR}/plugins/hostile.so" --kernel sound
   --dtype f32 --suite sanitize --json "${ASSAY_RECORDS}/plugin.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
@@ -393,7 +393,7 @@ endforeach()
 file(GLOB scripts_of_reports CONFIGURE_DEPENDS reports/*.py)
 list(APPEND read_by_tests ${scripts_of_reports})
 assay_cached(unit JUDGE TESTS KERNELS all BROKEN all FILES ${read_by_tests})
-set(of_program command records outputs input files kills signals hostile ptx cuda_source probe faults memory door machine exported
+set(of_program command records outputs input files kills signals hostile sets ptx cuda_source probe faults memory door machine exported
   hostile_files attacks compare report captured pytorch_rows record_scripts records.run records.bench records.memory
   records.broken records.plugin records.probe tree.install tree.release simt.observe)
 get_property(defined DIRECTORY PROPERTY TESTS)

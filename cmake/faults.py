@@ -45,7 +45,7 @@ import textwrap
 TREE = pathlib.Path(__file__).resolve().parents[1]
 KINDS = {"faults.txt": "broken", "variants.txt": "variants"}  # files of edits, and where their kernels are written
 KEYS = {"broken": ("fault", "caught by", "kernel"), "variants": ("variant", "kernel")}
-LATER = {"broken": ("after", "witness", "tier"), "variants": ()}  # what validate-trial writes
+LATER = {"broken": ("after", "witness", "tier"), "variants": ()}  # what `validate selfcheck --write-witnesses` writes
 TITLES = (("FAULT: ", "fault"), ("Caught by: ", "caught by"), ("", "variant"))  # of the head comment
 SHARED = "assay::ASSAY_FLAVOUR"  # the namespace of headers that several ops include
 NAMESPACE = re.compile(rf"namespace ({SHARED}(::\w+)?) {{$")

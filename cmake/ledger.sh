@@ -31,8 +31,8 @@ names_in() {
 }
 
 judged smoke "$build/bin/validate" run --suite smoke
-judged variants "$build/bin/validate-trial" run --suite smoke --kernel "$(names_in variants cuda "$build/generated/faults")" --no-shrink
-judged witnesses "$build/bin/validate-trial" selfcheck --witnesses cuda
+judged variants "$build/bin/validate" run --set trial --suite smoke --kernel "$(names_in variants cuda "$build/generated/faults")" --no-shrink
+judged witnesses "$build/bin/validate" selfcheck --witnesses cuda
 sound=(--sound "$records/smoke.jsonl" --sound "$records/variants.jsonl") faults=(--faults "$records/witnesses.jsonl")
 trial=build-trial/ledger  # one for all folders, so that what they share is compiled once
 source reports/trial/build.sh
@@ -40,10 +40,10 @@ for folder in "$@"; do
   kernels=$(unpacked "$folder")
   built "$kernels" . "$trial"
   if [ -n "$(names_in broken "$kernels")" ]; then
-    judged "$folder" "$trial/bin/validate-trial" selfcheck --suite smoke
+    judged "$folder" "$trial/bin/validate" selfcheck --suite smoke
     faults+=(--faults "$records/$folder.jsonl")
   else
-    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in variants "$kernels")" --no-shrink
+    judged "$folder" "$trial/bin/validate" run --set trial --suite smoke --kernel "$(names_in variants "$kernels")" --no-shrink
     sound+=(--sound "$records/$folder.jsonl")
   fi
 done

@@ -4,8 +4,8 @@
 
     python3 reports/model_faults.py build/bin -o reports/model_faults.md
 
-Each broken kernel of the model's ops takes the place of the naive one in datasets/checkpoints/bytes, in `validate-trial model
---check` on simt.  The judge's own verdicts are those of reports/selfcheck.md.
+Each broken kernel of the model's ops takes the place of the naive one in datasets/checkpoints/bytes, in `validate model --set
+trial --check` on simt.  The judge's own verdicts are those of reports/selfcheck.md.
 """
 import argparse
 import concurrent.futures
@@ -49,6 +49,8 @@ def run(program, op, kernel, dtype):
             [
                 program,
                 "model",
+                "--set",
+                "trial",
                 CHECKPOINT,
                 *CHECK,
                 "--dtype",
@@ -169,12 +171,14 @@ def page(rows, seen, others):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse.add_argument("programs", type=pathlib.Path, help="folder of validate-trial")
+    parse.add_argument("programs", type=pathlib.Path, help="folder of validate")
     parse.add_argument("-o", "--output", type=pathlib.Path)
     parse.add_argument("--jobs", type=int, default=2)
     flags = parse.parse_args()
-    program = flags.programs / "validate-trial"
-    listed = json.loads(subprocess.run([program, "list", "kernels", "--json"], capture_output=True, check=True).stdout)["kernels"]
+    program = flags.programs / "validate"
+    listed = json.loads(
+        subprocess.run([program, "list", "kernels", "--set", "trial", "--json"], capture_output=True, check=True).stdout
+    )["kernels"]
     faults = [(k["op"], k["kernel"]) for op in FUSED + STEPS for k in listed if k["op"] == op and k["broken"]]
     rows = []
     seen = []

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds plain loads and stores in kernels (validate-watch).  Kernels compiled with -fsanitize=thread call these functions, in
+// Finds plain loads and stores in kernels (the set `watch`).  Kernels compiled with -fsanitize=thread call these functions, in
 // place of the sanitizer's, before each load and store.  One that hits global or shared memory bypasses ld and st, so it is
 // neither counted nor watched: a finding.  This file itself is compiled without the flag.
 #include <cstdint>

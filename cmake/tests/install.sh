@@ -31,6 +31,12 @@ unset ASSAY_DATASETS
 "$prefix/bin/validate" run --backend simt --suite sanitize --json "$prefix/records.jsonl" >"$prefix/log" 2>&1 || { cat "$prefix/log"; fail "the run"; }
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$prefix/log") || fail "nothing was judged"
 tail -1 "$prefix/records.jsonl" | grep -q '"record":"end"' || fail "the records do not end"
+# Where the set `watch` is built, it is installed too, and sees plain accesses.
+if [ -x "$build/bin/sets/watch" ]; then
+  "$prefix/bin/validate" replay --set watch --backend simt --watch --no-shrink 'softmax/naive f32 rows=3 cols=65' >"$prefix/log" 2>&1 ||
+    { cat "$prefix/log"; fail "the installed set"; }
+  grep -q 'not checked' "$prefix/log" && fail "the installed set does not see plain accesses"
+fi
 
 # It reads the installed datasets: if they are broken, it names the file.
 echo '{' >"$prefix/share/assay/datasets/edges/common.json"

@@ -7,7 +7,7 @@
 #
 # Jupyter (with jupytext) and VS Code open this file as a notebook; start them at the root of the repository. It runs as a script
 # too, by `python examples/notebook/kernel_to_model.py`. It needs NumPy, the package assay (docs/python.md), and the program
-# `validate-trial` (`cmake --build build --target validate-trial`). With matplotlib it draws three plots, into the notebook or into
+# `validate` with its set `trial` (`cmake --build build --target validate set_trial`). With matplotlib it draws three plots, into the notebook or into
 # the folder that is its first argument.
 
 # %%
@@ -29,7 +29,7 @@ except ImportError:
 
 TREE = Path(__file__).resolve().parents[2] if "__file__" in globals() else Path.cwd()
 PLOTS = Path(sys.argv[1]) if len(sys.argv) > 1 and "ipykernel" not in sys.modules else None
-TRIAL = os.environ.get("ASSAY_TRIAL", str(TREE / "build/bin/validate-trial"))
+VALIDATE = os.environ.get("ASSAY_VALIDATE", str(TREE / "build/bin/validate"))
 
 
 def show(name):
@@ -96,7 +96,20 @@ def checked(*kernels):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "check.json"
         model = TREE / "datasets/checkpoints/bytes"
-        command = [TRIAL, "model", model, "--check", "--text", model / "heldout.txt", "--backend", "simt", "--json", file]
+        command = [
+            VALIDATE,
+            "model",
+            "--set",
+            "trial",
+            model,
+            "--check",
+            "--text",
+            model / "heldout.txt",
+            "--backend",
+            "simt",
+            "--json",
+            file,
+        ]
         for kernel in ("naive", *kernels):
             command += ["--kernel", kernel]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

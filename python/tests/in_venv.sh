@@ -29,7 +29,7 @@ if [ "$(cat "$venv/packages" 2>/dev/null)" != "$packages" ]; then
 fi
 exec 9>&-
 cd "$here" || exit 2
-export ASSAY_VALIDATE=$build/bin/validate ASSAY_TRIAL=$build/bin/validate-trial PYTHONPATH=$here/.. PYTHONDONTWRITEBYTECODE=1 PATH=$venv/bin:$PATH
+export ASSAY_VALIDATE=$build/bin/validate PYTHONPATH=$here/.. PYTHONDONTWRITEBYTECODE=1 PATH=$venv/bin:$PATH
 "$venv/bin/python" -m pytest -q -p no:cacheprovider "$2"
 code=$?
 [ $code != 5 ] || exit 77  # nothing is left to run: PyTorch or a GPU is missing, as pytest says

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Packs a folder of trial kernels as FOLDER.tar.xz, with FOLDER.txt, a line for each kernel: its name, kind, verdict, and what is
-wrong with it and when.  A verdict comes from records of `validate-trial selfcheck` or `run`, else from the kernel's first comment.
+wrong with it and when.  A verdict comes from records of `validate selfcheck` or `run --set trial`, else from the kernel's first comment.
 
   pack.py FOLDER --commit HASH [--records FILE...]     HASH: of the tree with which the kernels were judged
   pack.py --check                                      each index names the kernels of its archive, each once

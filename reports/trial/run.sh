@@ -17,10 +17,12 @@ done
 here=$PWD
 source reports/trial/build.sh
 
-# judged ARGUMENT...: runs validate-trial.  Failures are results here (exit code 1); anything else ends the script.
+# judged ARGUMENT...: judges the packed kernels.  Failures are results here (exit code 1); anything else ends the script.
 judged() {
-  local code=0
-  "$build/bin/validate-trial" "$@" --backend simt >"$build/said.txt" 2>&1 || code=$?
+  local code=0 program=("$build/bin/validate" "$1" --set trial)
+  [[ $(targets_of "$tree") != validate-trial ]] || program=("$build/bin/validate-trial" "$1")
+  shift
+  "${program[@]}" "$@" --backend simt >"$build/said.txt" 2>&1 || code=$?
   [ "$code" -le 1 ] || { cat "$build/said.txt" >&2; exit "$code"; }
 }
 

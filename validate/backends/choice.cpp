@@ -9,6 +9,7 @@
 
 #include "cuda/core/vendor/library.hpp"
 #include "validate/backends/backends.hpp"
+#include "validate/base/build.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
 #include "validate/tasks/loaded.hpp"
@@ -60,15 +61,11 @@ RunHead head_of(const std::string& backend, const Selection& selection) {
   RunHead h;
   h.version = version();
   h.commit = commit();
-#if defined(__clang__)
-  h.compiler = fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
-#else
-  h.compiler = fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
-#endif
+  h.compiler = compiler_text();
   h.build = build_flags();
   h.backend = backend;
-  const bool loaded = !kernels().empty() && kernels()[0].loaded;
-  h.device = loaded ? kernels()[0].loaded->device : backend_info(backend).device;
+  const Loaded* const loaded = kernels().empty() ? nullptr : kernels()[0].loaded;
+  h.device = loaded && loaded->backend == backend ? loaded->device : backend_info(backend).device;
   h.host = host_text();
   h.date = now_utc();
   h.suite = selection.suite;

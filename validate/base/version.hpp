@@ -20,11 +20,14 @@ inline std::string judge_word(std::string_view version) {
   constexpr std::size_t kDigits = 8;
   return version.empty() ? "" : " judge=" + std::string(version.substr(0, kDigits));
 }
-// The head comments of the tree's ops (of an empty kernel) and kernels, which a program has that knows the tree.
-struct HeadComments {
+// What a program has that knows the tree: the head comments of ops (of an empty kernel) and kernels, and code_hash().
+struct KnownTree {
   using Of = std::string_view (*)(std::string_view op, std::string_view kernel);
-  static inline Of of = nullptr;
-  explicit HeadComments(Of o) { of = o; }
+  static inline Of about = nullptr, code = nullptr;
+  KnownTree(Of a, Of c) {
+    about = a;
+    code = c;
+  }
 };
 // Version of the suites: a hash of what decides which cases there are.
 std::string_view suites_hash();

@@ -60,6 +60,7 @@ struct BenchFlags {
   bool resources = false;   // print registers, shared memory and occupancy of each function
   int processes = 6;        // processes that time each row
   std::string plugin;       // path of a shared object whose kernels are timed beside ours
+  std::string set;          // whose kernels take the place of ours, on simt
   std::string ab, ab_json;  // path of another build's program, timed in turns; the file for its records
 };
 

@@ -58,7 +58,7 @@ std::string uncounted(const Op& op, const Record& r) {
 
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out) {
   std::vector<const Kernel*> counted = bench_candidates(reduced, flags);
-  std::erase_if(counted, [](const Kernel* k) { return !k->on_simt; });
+  std::erase_if(counted, [](const Kernel* k) { return !is_built_for("simt", *k); });
   const std::vector<Task> tasks{{reduced.op, reduced.c, counted}};
   bool sound = true;
   fmt::print("\n  {} {}  {}\n    {:<20}{:>14}{:>14}{:>8}{:>10}{:>8}\n", reduced.op->name, name(reduced.c.dtype),
@@ -67,7 +67,7 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
     if (r.verdict == Verdict::skipped) fmt::print("    {:<20}skipped: {}\n", r.kernel, r.reason);
     if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
     sound = sound && !is_bad(r.verdict);
-    if (is_bad(r.verdict)) fmt::print("    {:<20}{}: {}\n    {}\n", r.kernel, name(r.verdict), r.reason, replay_text(r.repro));
+    if (is_bad(r.verdict)) fmt::print("    {:<20}{}: {}\n    {}\n", r.kernel, name(r.verdict), r.reason, replay_text(r));
     const std::string why_not = is_bad(r.verdict) ? "" : uncounted(*reduced.op, r);
     if (!why_not.empty()) fmt::print("    {:<20}bytes not counted: {}\n", r.kernel, why_not);
     if (is_bad(r.verdict) || !why_not.empty()) return;
@@ -196,6 +196,8 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (!flags.ab.empty()) require_writable(flags.ab_json);
   if (!flags.ab.empty() && flags.ab_json == flags.json)
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
+  if (!flags.set.empty() && (backend_name == "cuda" || flags.memory))
+    throw BadInput("--set: the kernels of a set are not timed, their bytes are counted on simt  (--backend simt)");
   if (backend_name == "cuda") {
     const bool times = flags.copy || flags.l2 == L2::clean;
     if (flags.once && (flags.memory || flags.dram || times || flags.sites || flags.times_only || !flags.ab.empty()))
@@ -238,6 +240,7 @@ int bench_command(const BenchFlags& flags) {
   if (!backend_ready(flags.machine, backend_name, code)) return code;
   if (const std::string fault = arithmetic_fault(); !fault.empty()) throw std::runtime_error(fault);
   check_flags(flags, backend_name);
+  if (!flags.set.empty()) load_set(flags.set, backend_name, flags.timeout_s);
   if (!flags.plugin.empty()) load_beside_ours(flags);
   const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
 

@@ -26,6 +26,8 @@ void add_list(CLI::App& app, int& code) {
   list.add_option("what", *what, "ops, kernels, cases, coverage or backends")
       ->check(one_of("list", {"ops", "kernels", "cases", "coverage", "backends"}));
   add_selection(list, *listed);
+  const auto set = std::make_shared<std::string>();
+  add_set_flag(list, *set, "the kernels of this set");
   const auto json = std::make_shared<bool>();
   add_json_flag(list, *json);
   list.callback([=, &list, &code] {
@@ -33,8 +35,9 @@ void add_list(CLI::App& app, int& code) {
     if (*what == "coverage") refuse(list, {"--kernel", "--dtype", "-k", "--no-vendor", "--shard"}, why);
     else if (*what != "cases") refuse(list, kCaseFlags, why);
     if (*what == "ops" || *what == "backends") refuse(list, kKernelFlags, why);
+    if (*what == "backends" || *what == "coverage") refuse(list, {"--set"}, why);
     check_selection(list, *listed);
-    code = list_command(*what, *listed, *json);
+    code = list_command(*what, *listed, *set, *json);
   });
 }
 
@@ -43,9 +46,14 @@ void add_describe(CLI::App& app, int& code) {
   CLI::App& describe =
       *app.add_subcommand("describe", "show an op: formula, axes, tensors, kernels, fills; or numerics, or records");
   describe.add_option("op", *op, "the op's name; numerics: its words; records: their schema")->required();
+  const auto set = std::make_shared<std::string>();
+  add_set_flag(describe, *set, "the kernels of this set");
   const auto json = std::make_shared<bool>();
   add_json_flag(describe, *json);
-  describe.callback([=, &code] { code = describe_command(*op, *json); });
+  describe.callback([=, &describe, &code] {
+    if (*op == "numerics" || *op == "records") refuse(describe, {"--set"}, fmt::format("'describe {}' takes no such flag", *op));
+    code = describe_command(*op, *set, *json);
+  });
 }
 
 // Adds what a file of inputs may leave unsaid, but for the op.
@@ -114,10 +122,11 @@ void add_run(CLI::App& app, int& code) {
 }
 
 void add_selfcheck(CLI::App& app, int& code) {
-  if (std::none_of(kernels().begin(), kernels().end(), [](const Kernel& k) { return k.broken; })) return;
   const auto f = std::make_shared<SelfcheckFlags>();
+  f->run.set = "trial";
   CLI::App& trial = *app.add_subcommand("selfcheck", "test the judge: every broken kernel must fail");
   add_run_flags(trial, f->run);
+  add_set_flag(trial, f->run.set, "the set that has the broken kernels")->capture_default_str();
   trial.get_option("--md")->description("write the table of broken kernels and tiers to this file, as Markdown");
   trial.add_flag("--every-case", f->every_case, "go on judging a kernel after its first failure");
   trial.add_flag("--policies", f->policies, "also judge the same outputs by rules that are used elsewhere, like allclose");
@@ -198,6 +207,7 @@ void add_bench(CLI::App& app, int& code) {
       ->transform(whole_number(1, 64));
   reads_file(bench.add_option("--plugin", f->plugin,
                               "time the kernels of this shared object too, in processes that take turns with ours"));
+  add_set_flag(bench, f->set, "count the bytes of the kernels of this set")->excludes("--plugin");
   for (const char* flag : {"--worker", "--ptx"})
     bench.add_option_function<std::string>(flag, [flag](const std::string&) { refuse_to_time(flag); })->group("");
   bench.add_option("--ab", f->ab, "another build's validate, whose processes take turns with this one's");
@@ -359,12 +369,12 @@ void add_doctor(CLI::App& app, int& code) {
   add_sandbox_flags(doctor);
   doctor.callback([=, &doctor, &code] {
     check_loaded(doctor, *f);
-    if (f->plugin.empty() && f->worker.empty() && f->ptx.empty() && f->cu.empty()) {
-      refuse(doctor, {"--timeout"}, "only a check of a --worker, a --plugin or a --ptx has a limit");
+    if (f->plugin.empty() && f->worker.empty() && f->ptx.empty() && f->cu.empty() && f->set.empty()) {
+      refuse(doctor, {"--timeout"}, "only a check of a --worker, a --set, a --plugin or a --ptx has a limit");
       refuse(doctor, {"--backend", "--skip-exit", "--require-gpu"}, "doctor looks at every backend");
       code = doctor_command(*json);
     } else {
-      refuse(doctor, {"--json"}, "a check of a --worker, a --plugin or a --ptx prints no JSON");
+      refuse(doctor, {"--json"}, "a check of a --worker, a --set, a --plugin or a --ptx prints no JSON");
       code = conformance_command(*f);
     }
   });

@@ -24,6 +24,7 @@ struct RunFlags {
   BackendFlags machine;
   std::string worker;           // a command that is judged: a program that speaks the worker protocol
   std::string plugin;           // a shared object whose kernels are judged
+  std::string set;              // a set whose kernels are judged: its name, or its file
   std::string ptx, cu, launch;  // a PTX module, or a CUDA source, whose kernel is judged, and its launch file
   std::string inputs;           // file of the tensors of the only case
   GivenFlags given;             // and what it does not say, but for the op
@@ -104,8 +105,9 @@ struct ProbeFlags {
 // Parses a command line and runs its subcommand.  Throws BadInput for a wrong command line.
 int command_line(int argc, char** argv);
 
-int list_command(const std::string& what, const Selection& selection, bool json);
-int describe_command(const std::string& op, bool json);
+// `set`: whose kernels are listed or shown; empty: those that are built in.
+int list_command(const std::string& what, const Selection& selection, const std::string& set, bool json);
+int describe_command(const std::string& op, const std::string& set, bool json);
 int run_command(const RunFlags& flags);
 int selfcheck_command(const SelfcheckFlags& flags);
 int witnesses_command(const SelfcheckFlags& flags, const std::string& backend);
@@ -132,7 +134,7 @@ int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-
 std::vector<Task> bad_tasks(const RecordFile& file, const Selection& selection);
 // The case of flags.inputs as a task, for the selected op and kernels.
 std::vector<Task> given_tasks(const RunFlags& flags);
-// Sets `backend`, and loads the kernels that --worker or --plugin names.  Returns false as backend_ready() does.
+// Sets `backend`, and loads the kernels that --worker, --set or --plugin names.  Returns false as backend_ready() does.
 bool machine_ready(const RunFlags& flags, std::string& backend, int& code);
 // Prints which of the files are of a part of their runs, and why.  Returns whether one is.
 bool say_incomplete(std::span<const RecordFile> files);

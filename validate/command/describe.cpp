@@ -80,13 +80,14 @@ int describe_numerics(bool json) {
 
 }  // namespace
 
-int describe_command(const std::string& name_of_op, bool json) {
+int describe_command(const std::string& name_of_op, const std::string& set, bool json) {
   if (name_of_op == "numerics") return describe_numerics(json);
   if (name_of_op == "records") {
     fmt::print("{}", schema_text(schema_of_records()));
     return kAllPassed;
   }
   const Op& op = op_named(name_of_op);
+  show_set(set);
   if (json) {
     print_json(json_of(op));
     return kAllPassed;

@@ -102,6 +102,11 @@ inline void add_backend(CLI::App& app, BackendFlags& f) {
   app.add_flag("--require-gpu", f.require_gpu, "fail if no GPU is usable here");
 }
 
+// Adds the flag for a set of kernels.
+inline CLI::Option* add_set_flag(CLI::App& app, std::string& set, const std::string& what) {
+  return app.add_option("--set", set, what + ": trial, watch, hostile, or the file of one");
+}
+
 // Adds the flags by which kernels are judged that are not built in.
 inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "judge the kernels of this {}") {
   CLI::Option* plugin = reads_file(app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object")));
@@ -114,6 +119,8 @@ inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "ju
   CLI::Option* launch = reads_file(app.add_option("--launch", f.launch, "the launch file of the --ptx or the --cu"));
   ptx->needs(launch);
   cu->needs(launch);
+  CLI::Option* set = add_set_flag(app, f.set, fmt::format(fmt::runtime(what), "set"));
+  set->excludes(plugin)->excludes("--worker")->excludes(ptx)->excludes(cu);
 }
 // Call it once the flags are read.
 inline void check_loaded(const CLI::App& app, RunFlags& f) {

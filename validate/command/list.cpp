@@ -12,6 +12,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
 #include "validate/console/table.hpp"
+#include "validate/tasks/loaded.hpp"
 
 namespace assay {
 
@@ -32,6 +33,11 @@ std::string dtypes_text(const DTypes& set) {
   return text;
 }
 
+void show_set(const std::string& set) {
+  constexpr double kPatience = 60;  // seconds
+  if (!set.empty()) load_set(set, "simt", kPatience);
+}
+
 std::string shown_name(const Kernel& k) { return (k.broken ? "broken/" : "") + std::string(k.name); }
 
 namespace {
@@ -45,10 +51,12 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-std::string backends_of(const Kernel& k) { return fmt::format("{}{}", k.on_simt ? "simt " : "", k.on_gpu ? "cuda" : ""); }
+std::string backends_of(const Kernel& k) {
+  return fmt::format("{}{}", is_built_for("simt", k) ? "simt " : "", is_built_for("cuda", k) ? "cuda" : "");
+}
 
 int list_ops(bool json) {
-  // Only the program with broken kernels (validate-trial) has a column for them.
+  // Only where there are broken kernels (--set trial) they have a column.
   const bool trial = std::any_of(kernels().begin(), kernels().end(), [](const Kernel& k) { return k.broken; });
   Json result, all = Json::array();
   std::vector<TableRow> rows;
@@ -154,7 +162,8 @@ int list_backends(bool json) {
 // Note: a driver's own text, like a device's name, need not be UTF-8, so bad bytes are replaced.
 void print_json(const nlohmann::ordered_json& j) { fmt::print("{}\n", j.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
-int list_command(const std::string& what, const Selection& selection, bool json) {
+int list_command(const std::string& what, const Selection& selection, const std::string& set, bool json) {
+  show_set(set);
   if (what == "ops") return list_ops(json);
   if (what == "kernels") return list_kernels(selection, json);
   if (what == "coverage") {

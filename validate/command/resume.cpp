@@ -42,6 +42,7 @@ std::string selection_text(const RunFlags& flags) {
   add("--dtype", fmt::format("{}", fmt::join(s.dtypes, ",")));
   add("-k", s.pattern);
   add("--worker", flags.worker);
+  add("--set", flags.set);
   add("--plugin", flags.plugin);
   add("--ptx", flags.ptx);
   add("--cu", flags.cu);

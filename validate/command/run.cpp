@@ -81,7 +81,8 @@ int exit_code(int code, bool incomplete, bool partial) {
 
 Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, RunHead head, Console::Show show,
                 const std::function<void(Record&)>& also) {
-  head.sandbox = sandbox_text(flags.worker.empty() ? confined_on(options.backend) : Confined::program);
+  const Loaded* const loaded = kernels().empty() ? nullptr : kernels()[0].loaded;
+  head.sandbox = sandbox_text(loaded && !is_own_worker(loaded->command) ? Confined::program : confined_on(options.backend));
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
   const Begun begun = open_outputs(flags, tasks, head);
@@ -234,7 +235,9 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
   if (ours_as_ptx && (is_ptx || !flags.plugin.empty()))
     throw BadInput("--backend ptx: it runs the kernels of this tree, and no others");
   if (ours_as_ptx || (is_ptx && machine.backend == "auto")) machine.backend = "simt";
+  if (ours_as_ptx && !flags.set.empty()) throw BadInput("--backend ptx: it runs the kernels of this tree, and no --set");
   if (!backend_ready(machine, backend, code)) return false;
+  if (!flags.set.empty()) load_set(flags.set, backend, limit_s);
   if (ours_as_ptx) return ptx_kernels_ready(machine, code);
   if (is_ptx) {
     std::vector<std::string> worker = own_worker(backend, of_source ? ptx_of(flags.cu) : flags.ptx);

@@ -31,7 +31,7 @@ class Selfcheck {
       leave_out_known(tasks);
       if (tasks.empty()) return kAllPassed;
     }
-    if (tasks.empty()) throw BadInput("this program has no broken kernels; validate-trial has them, which the tests build");
+    if (tasks.empty()) throw BadInput(fmt::format("the set '{}' has no broken kernels", flags_.run.set));
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) trial(*k);
     if (policies_ || flags_.corpus) judge_fixed();
@@ -176,8 +176,8 @@ class Selfcheck {
     }
     if (!flags_.run.markdown.empty()) {
       const RunHead head = head_of(backend_, flags_.run.selection);
-      const std::string title = fmt::format("`validate-trial selfcheck --suite {} --seed {}{}` on {}, commit {}.", suite,
-                                            head.seed, flags_.policies ? " --policies" : "", head.device, head.commit);
+      const std::string title = fmt::format("`validate selfcheck --suite {} --seed {}{}` on {}, commit {}.", suite, head.seed,
+                                            flags_.policies ? " --policies" : "", head.device, head.commit);
       write_whole(flags_.run.markdown, matrix_markdown(trials_, title, policies_, suite));
     }
   }
@@ -197,7 +197,7 @@ int selfcheck_command(const SelfcheckFlags& flags) {
   if (!flags.run.markdown.empty()) require_writable(flags.run.markdown);
   std::string backend;
   int code = 0;
-  if (!backend_ready(flags.run.machine, backend, code)) return code;
+  if (!machine_ready(flags.run, backend, code)) return code;
   check_watch(flags.run, backend);
   if (!flags.witnesses.empty()) return witnesses_command(flags, backend);
   if (!flags.write_witnesses.empty()) return write_witnesses_command(flags, backend);

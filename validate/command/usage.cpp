@@ -98,7 +98,7 @@ const std::vector<About>& about() {
         {"130", "interrupted"}},
        {kDatasets, kVendor[0], kThreads}},
       {"doctor",
-       {{"0", "done"}, {"1", "with --worker, --plugin or --ptx: it does not keep to the protocol"}, kBadUsage},
+       {{"0", "done"}, {"1", "with --worker, --set, --plugin or --ptx: it does not keep to the protocol"}, kBadUsage},
        {kDatasets, kVendor[0]}},
   };
   return all;
@@ -189,8 +189,6 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::
     for (const CLI::App* sub : subcommands(app))
       if (first.starts_with('-') && option(*sub, flag)) return early_flag(*sub, flag);
     if (first.starts_with('-')) return unknown("flag", flag, {"--help", "--version"});
-    if (first == "selfcheck")
-      return "only the program with broken kernels has 'selfcheck'  (cmake --build build --target validate-trial)";
     const std::string_view near = nearest(first, names);
     return unknown("subcommand", first, names) + (near.empty() ? "" : fmt::format("  (validate {} --help)", near));
   }

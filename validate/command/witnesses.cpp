@@ -55,8 +55,7 @@ std::vector<Shown> read(const std::string& folder, const Kernels& kernels, bool 
     for (const Kernel* k : of_op) {
       const auto at = std::find_if(faults.begin(), faults.end(), [&](const Fault& f) { return f.kernel == k->name; });
       if (at == faults.end())
-        throw BadInput(
-            fmt::format("{}/{} has no witness in '{}'  (validate-trial selfcheck --write-witnesses)", op, k->name, path));
+        throw BadInput(fmt::format("{}/{} has no witness in '{}'  (validate selfcheck --write-witnesses)", op, k->name, path));
       found.push_back(shown(*at, *k));
       faults.erase(at);
     }
@@ -112,7 +111,7 @@ std::string otherwise(const Record& r, Tier tier) {
 int witnesses_command(const SelfcheckFlags& flags, const std::string& backend) {
   const Selection& s = flags.run.selection;
   const Kernels kernels = kernels_of(tasks_of(s, true, true));
-  if (kernels.empty()) throw BadInput("there is no broken kernel of these; validate-trial has them, which the tests build");
+  if (kernels.empty()) throw BadInput(fmt::format("the set '{}' has no broken kernel of these", flags.run.set));
   const bool all = s.kernels.empty() && s.pattern.empty() && s.dtypes.empty();
   const std::vector<Shown> witnesses = read(flags.witnesses, kernels, all);
   std::map<std::string, Tier> tiers;  // by witness

@@ -8,7 +8,6 @@
 
 #include "ops/core/gemm_bound.hpp"
 #include "validate/problem/bounds.hpp"
-#include "validate/problem/solved_elements.hpp"
 #include "validate/tasks/memory.hpp"
 
 namespace assay {

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "validate/problem/bounds.hpp"
-#include "validate/problem/solved_elements.hpp"
 
 namespace assay {
 

@@ -12,10 +12,10 @@
 #include "validate/judge/declared.hpp"
 #include "validate/judge/pattern.hpp"
 #include "validate/judge/relation_check.hpp"
+#include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/habits.hpp"
 #include "validate/problem/numerics_text.hpp"
-#include "validate/problem/solved_elements.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/values/random.hpp"
@@ -40,7 +40,7 @@ class OutputJudge {
         numerics_(kernel.numerics),
         exact_(p_.asks_exact(numerics_)),
         runs_(runs),
-        problem_(problem_judging(p, runs.images[0], own_)),
+        problem_(problem_judging(p, runs.images[0], own_, runs.steps)),
         r_(record) {
     int number = 0;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
@@ -267,7 +267,7 @@ class OutputJudge {
              fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec(y).name),
              r_);
     std::unique_ptr<Problem> own;
-    if (compare(problem_judging(p_, runs_.images[1], own), numerics_, y.number, y.runs[1], exact_).wrong)
+    if (compare(problem_judging(p_, runs_.images[1], own, runs_.steps), numerics_, y.number, y.runs[1], exact_).wrong)
       report(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec(y).name), r_);
   }
 
@@ -291,7 +291,7 @@ class OutputJudge {
       r_.relations.emplace_back(run.relation->name);
       report(Tier::T3,
              judge_relation(op_, kernel_, *run.relation, p_.task->c, *p_.problem, p_.packing, p_.inputs.data(), runs_.packed,
-                            run.outputs.data()),
+                            run.outputs.data(), run.steps),
              r_);
     }
   }
@@ -302,7 +302,10 @@ class OutputJudge {
   // exponents in steps, moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that
   // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
-    if (const std::string claim = claims_too_much(numerics_); !claim.empty() && r_.compared) {
+    std::string claim = claims_too_much(numerics_);
+    for (const Numerics& step : runs_.steps)
+      if (claim.empty()) claim = claims_too_much(step);
+    if (!claim.empty() && r_.compared) {
       report(Tier::T2, fmt::format("proves little: the kernel declares {}, and at most 1 % is believed", claim), r_,
              Verdict::suspect);
     } else if (r_.compared == 0) {
@@ -386,11 +389,12 @@ Record blank_record(const Task& task, const Kernel& kernel, const std::string& b
   return r;
 }
 
-const Problem& problem_judging(const Prepared& p, const Images& outputs, std::unique_ptr<Problem>& own) {
+const Problem& problem_judging(const Prepared& p, const Images& outputs, std::unique_ptr<Problem>& own,
+                               std::span<const Numerics> steps) {
   Images images = outputs;
   for (std::size_t i = 0; i < images.size(); ++i)
     if (p.task->op->tensors[i].role != Role::output) images[i] = p.given[i];
-  return judged_by(*p.task->op, p.task->c, p.packing.placements, images, *p.problem, own);
+  return judged_by(*p.task->op, p.task->c, p.packing.placements, images, *p.problem, own, steps);
 }
 
 void judge_outputs(Prepared& p, const Kernel& kernel, const Runs& runs, const Onlookers& onlookers, Record& r) {

@@ -18,6 +18,7 @@ namespace assay {
 struct RelatedRun {
   const Relation* relation;
   SharedMemory outputs;
+  std::vector<Numerics> steps{};  // as in Reply
 };
 
 // The outputs of a kernel: one run, or two over different garbage.  An output that is null is not judged.
@@ -25,6 +26,7 @@ struct Runs {
   std::span<const Images> images;
   const std::byte* packed = nullptr;  // those of the first run by the packing's places, for `related`
   std::span<const RelatedRun> related{};
+  std::span<const Numerics> steps{};  // as in Reply
 };
 
 // The record of a kernel on a task, with nothing judged yet.
@@ -44,6 +46,7 @@ void report(Tier, std::string finding, Record&, Verdict = Verdict::failed);
 void judge_outputs(Prepared&, const Kernel&, const Runs&, const Onlookers&, Record&);
 
 // The problem that judges a run's outputs; see judged_by().
-const Problem& problem_judging(const Prepared&, const Images& outputs, std::unique_ptr<Problem>& own);
+const Problem& problem_judging(const Prepared&, const Images& outputs, std::unique_ptr<Problem>& own,
+                               std::span<const Numerics> steps);
 
 }  // namespace assay

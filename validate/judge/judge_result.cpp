@@ -82,7 +82,7 @@ void add_policy_figures(const WorkerResult& result, Record& r) {
   const Prepared& p = *result.of;
   const Images images = images_of(result, 0);
   std::unique_ptr<Problem> own;
-  const Problem& problem = problem_judging(p, images, own);
+  const Problem& problem = problem_judging(p, images, own, result.reply.steps);
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (!images[i]) continue;
     Tensor got = p.packing.placements[i].tensor;
@@ -101,7 +101,7 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   if (options.policies && (ran || result.reply.outputs)) add_policy_figures(result, r);
   if (r.verdict == Verdict::passed) {
     const Images images[kRuns] = {images_of(result, 0), images_of(result, 1)};
-    const Runs runs{images, result.outputs->data(), result.related};
+    const Runs runs{images, result.outputs->data(), result.related, result.reply.steps};
     judge_outputs(*result.of, *result.kernel, runs, {options.declared.get(), options.suggested.get()}, r);
   }
   return r;

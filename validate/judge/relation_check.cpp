@@ -37,7 +37,7 @@ struct Solved {
   std::unique_ptr<Problem> problem;  // null: the relation does not apply
 };
 Solved solve(const Op& op, const Case& c, const Relation& r, Errors errors, const Packing& from, const std::byte* inputs,
-             const std::byte* outputs, const std::byte* related_outputs) {
+             const std::byte* outputs, const std::byte* related_outputs, std::span<const Numerics> steps) {
   Solved s{.related = relate(op, c, r, from, inputs, outputs), .problem = nullptr};
   if (!s.related) return s;
   const Packing to = pack(op, s.related->c);
@@ -47,6 +47,7 @@ Solved solve(const Op& op, const Case& c, const Relation& r, Errors errors, cons
                      : op.composite          ? const_cast<std::byte*>(related_outputs) + to.at[t]
                                              : nullptr);
   s.problem = op.make();
+  s.problem->set_steps(steps);
   attach(*s.problem, s.related->c, to.placements, images);
   s.problem->set_errors(errors);
   s.problem->solve();
@@ -88,12 +89,12 @@ bool owes_bits(const Op& op, const Kernel& kernel, const Relation& r, const Case
 
 std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r, const Case& c, const Problem& original,
                            const Packing& from, const std::byte* inputs, const std::byte* outputs,
-                           const std::byte* related_outputs) {
+                           const std::byte* related_outputs, std::span<const Numerics> steps) {
   const bool bits = owes_bits(op, kernel, r, c, original, from, inputs);
   const bool bounds = !bits || (!r.within_bounds.empty() && r.move != Relation::Move::first_part);
   Solved solved;
   if (bounds && original.rows().all()) {  // Note: rows that are not sampled have no bound
-    solved = solve(op, c, r, original.errors(), from, inputs, outputs, related_outputs);
+    solved = solve(op, c, r, original.errors(), from, inputs, outputs, related_outputs, steps);
     if (!solved.problem) return {};
   }
   const Problem* problem = solved.problem.get();

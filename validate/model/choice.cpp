@@ -68,6 +68,8 @@ KernelChoice::KernelChoice(const std::vector<std::string>& words, const std::fil
 }
 
 std::string KernelChoice::refusal(const Kernel& k, const void* args) const {
+  if (k.loaded && !is_built_for(backend_.name(), k)) return fmt::format("not built for backend {}", backend_.name());
+  if (k.loaded) return k.dtypes.has(dtype_) ? "" : fmt::format("declares no {}", name(dtype_));  // its worker knows the rest
   if (!backend_.launcher(k)) return fmt::format("not built for backend {}", backend_.name());
   if (!k.dtypes.has(dtype_)) return fmt::format("declares no {}", name(dtype_));
   if (const std::string needed = needs_arch(k, backend_.arch()); !needed.empty())
@@ -90,7 +92,7 @@ std::vector<const Kernel*> KernelChoice::candidates(const Step& step, Problem& p
   for (const Tensor* t : problem.tensors())
     if (t->data) bytes += static_cast<std::size_t>(t->bytes());
   for (const Kernel& k : kernels())
-    if (k.op == step.op && &k != all[0] && k.name != "naive" && !k.broken && !k.variant && !is_vendor(k) &&
+    if (k.op == step.op && &k != all[0] && k.name != "naive" && !k.loaded && !k.broken && !k.variant && !is_vendor(k) &&
         refusal(k, args).empty() && k.workspace_bytes(args) <= bytes)
       all.push_back(&k);
   return all;

@@ -24,6 +24,7 @@
 #include "validate/records/fields/other_fields.hpp"
 #include "validate/records/fields/writer.hpp"
 #include "validate/records/output_file.hpp"
+#include "validate/tasks/loaded.hpp"
 #include "validate/worker/clock.hpp"
 
 namespace assay {
@@ -293,6 +294,8 @@ int run_model(const ModelFlags& flags) {
     return kAllPassed;
   }
 
+  constexpr double kPatience = 60;  // seconds
+  if (!flags.set.empty()) add_set(flags.set, backend_name, kPatience);
   const std::unique_ptr<Backend> backend = open_backend(backend_name);
   const Texts texts = flags.check ? texts_of(flags, d.vocab, d.positions) : Texts{};
   for (const Tokens& t : texts.tokens) lengths.push_back(static_cast<std::int64_t>(t.size()));

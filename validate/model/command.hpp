@@ -21,6 +21,7 @@ struct ModelFlags {
   std::string dtype;                        // empty: that of the weights
   BackendFlags machine;
   std::vector<std::string> kernels;         // words of KernelChoice
+  std::string set;                          // kernels that may be named besides; empty: none
   std::string ops = "fused";                // or steps, joined
   std::int64_t page_size = 256, pages = 0;  // pages 0: as many as are needed
   std::vector<std::string> ids, texts;      // prompts: token ids, or texts whose bytes are tokens

@@ -28,6 +28,8 @@ void add_model(CLI::App& app, int& code) {
   model.add_option("--kernel", f->kernels, "kernels, as OP/NAME or NAME, with @LAYER for one layer (default: the op's best)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  CLI::Option* set =
+      model.add_option("--set", f->set, "kernels that --kernel may name too: trial, watch, hostile, or the file of a set");
   model
       .add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each; joined: q, k and v as one product")
       ->capture_default_str()
@@ -47,7 +49,8 @@ void add_model(CLI::App& app, int& code) {
       ->check(number("temperature", 0, 100, "a number from 0 to 100"));
   model.add_option("--seed", f->seed, "seed of what is drawn")->capture_default_str()->transform(seed());
   CLI::Option* golden = model.add_flag("--golden", f->golden, "generate with the golden decoder, in f64, without kernels");
-  for (const char* of_kernels : {"--kernel", "--backend", "--ops", "--pages", "--page-size"}) golden->excludes(of_kernels);
+  for (const char* of_kernels : {"--kernel", "--set", "--backend", "--ops", "--pages", "--page-size"})
+    golden->excludes(of_kernels);
   CLI::Option* check = model.add_flag("--check", f->check, "judge each step, logits, tokens and perplexity");
   check->excludes(golden);
   reads_file(
@@ -65,7 +68,7 @@ void add_model(CLI::App& app, int& code) {
       ->transform(whole_number(2, 1000))
       ->needs(check);
   CLI::Option* bench = model.add_flag("--bench", f->bench, "time prompts and tokens, on a GPU");
-  bench->excludes(golden)->excludes(check);
+  bench->excludes(golden)->excludes(check)->excludes(set);
   model.add_flag("--random-weights", f->random_weights,
                  "weights of the shape that config.json gives, made here; in bf16 unless --dtype says");
   model.add_option("--prompt-lengths", f->prompt_lengths, "tokens of each prompt that is timed")

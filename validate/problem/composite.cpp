@@ -76,6 +76,8 @@ class Composite final : public Problem {
   }
   double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));
+    const auto number = static_cast<std::size_t>(output);
+    if (number < steps_.size()) return s.problem->bound_with(errors, steps_[number], s.output, i);
     return s.problem->bound_with(errors, n.of_output ? n.of_output(args(), output) : n, s.output, i);
   }
   std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
@@ -204,9 +206,10 @@ std::unique_ptr<Problem> make_composite(std::unique_ptr<Problem> whole, std::vec
 }
 
 const Problem& judged_by(const Op& op, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images,
-                         const Problem& solved, std::unique_ptr<Problem>& own) {
+                         const Problem& solved, std::unique_ptr<Problem>& own, std::span<const Numerics> steps) {
   if (!op.composite) return solved;
   own = op.make();
+  own->set_steps(steps);
   attach(*own, c, placements, images);
   own->set_errors(solved.errors());
   own->solve(solved.rows().sample);

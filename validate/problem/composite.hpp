@@ -25,7 +25,7 @@ std::unique_ptr<Problem> make_composite(std::unique_ptr<Problem> whole, std::vec
 // Returns the problem that judges a candidate's outputs.  For most ops that is `solved`.  For a composite op it is a new problem,
 // solved from these outputs for the same rows, which `own` owns.  `images`: those of all tensors, with the candidate's outputs.
 const Problem& judged_by(const Op&, const Case&, std::span<const Placement>, std::span<std::byte* const> images,
-                         const Problem& solved, std::unique_ptr<Problem>& own);
+                         const Problem& solved, std::unique_ptr<Problem>& own, std::span<const Numerics> steps = {});
 
 // The relative error of the first output against end_to_end(), in the Frobenius norm, over finite values; 0 if that is empty.
 double end_to_end_error(const Problem& solved, const Tensor& got);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <type_traits>
@@ -26,9 +27,14 @@ std::string factors_text(const Factors& f) {
   return f.pieces == 1 ? format : fmt::format("{}*{}:{}", format, f.pieces, f.products);
 }
 
+// In as many digits as it takes to read the same number again.
+std::string exactly(double v) {
+  const std::string few = fmt::format("{:g}", v);
+  return std::strtod(few.c_str(), nullptr) == v ? few : fmt::format("{}", v);
+}
 template <auto Field>
 std::string number(const Numerics& n) {
-  return n.*Field == Numerics{}.*Field ? std::string{} : fmt::format("{:g}", static_cast<double>(n.*Field));
+  return n.*Field == Numerics{}.*Field ? std::string{} : exactly(static_cast<double>(n.*Field));
 }
 // Omits a word: back to the default, unless the kernel declares less.
 template <auto Field>

@@ -18,7 +18,7 @@ std::vector<Kernel>& loaded_kernels() {
 }
 
 std::string_view head_comment(std::string_view op, std::string_view kernel) {
-  return HeadComments::of ? HeadComments::of(op, kernel) : std::string_view();
+  return KnownTree::about ? KnownTree::about(op, kernel) : std::string_view();
 }
 
 std::vector<Op> linked_ops() {

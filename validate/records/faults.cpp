@@ -24,7 +24,7 @@ constexpr std::string_view kHead =
     "#   after: LINE     where the fault needs earlier calls: a case that the same process judges before\n"
     "#   witness: LINE   the case, as `validate replay` takes it\n"
     "#   tier: T1        the tier that fails it (docs/judging.md)\n"
-    "# Written by `validate-trial selfcheck --suite edges --write-witnesses cuda`; `--witnesses cuda` judges them.\n";
+    "# Written by `validate selfcheck --suite edges --write-witnesses cuda`; `--witnesses cuda` judges them.\n";
 
 Tier tier_named(std::string_view text) {
   const auto at = std::find(kTiers.begin(), kTiers.end(), text);

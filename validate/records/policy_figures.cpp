@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "validate/problem/solved_elements.hpp"
+#include "validate/problem/bounds.hpp"
 
 namespace assay {
 

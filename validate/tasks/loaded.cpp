@@ -10,7 +10,9 @@
 #include <map>
 #include <system_error>
 
+#include "validate/base/build.hpp"
 #include "validate/base/error.hpp"
+#include "validate/tasks/sets.hpp"
 #include "validate/worker/plugin.hpp"
 #include "validate/worker/process.hpp"
 
@@ -31,14 +33,35 @@ Listing whole_listing(WorkerProcess& worker, double timeout_s) {
   return all;
 }
 
-}  // namespace
+// The listing of a set.  Throws BadInput if it is none, or not built as this program is.
+Listing listing_of_set(const std::vector<std::string>& command, double timeout_s) {
+  WorkerProcess worker(command, WorkerOutput::Begin::held);
+  Listing listing;
+  try {
+    listing = whole_listing(worker, timeout_s);
+  } catch (const std::runtime_error& e) {
+    worker.closed();
+    const std::string said = worker.first_words();
+    throw BadInput(fmt::format("{}{}", e.what(), said.empty() ? "" : ": " + said));
+  }
+  if (listing.built.empty()) throw BadInput("it is a worker and no set, which says what it was built with  (--worker)");
+  if (listing.built != build_text())
+    throw BadInput(fmt::format("it was built with {}, and this program with {}", listing.built, build_text()));
+  return listing;
+}
 
-const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s) {
+// Makes kernels of a listing.
+std::vector<Kernel> take_listing(const std::string& flags, const std::vector<std::string>& command, bool of_set,
+                                 double timeout_s) {
   static Listing listing;
   static Loaded loaded;
   try {
-    WorkerProcess worker(command);
-    listing = whole_listing(worker, timeout_s);
+    if (of_set) {
+      listing = listing_of_set(command, timeout_s);
+    } else {
+      WorkerProcess worker(command);
+      listing = whole_listing(worker, timeout_s);
+    }
     const Names backends{"simt", "cuda", "host"};
     if (std::find(backends.begin(), backends.end(), listing.backend) == backends.end())
       throw BadInput(unknown("backend", listing.backend, backends));
@@ -46,14 +69,44 @@ const Loaded& load_kernels(const std::string& flags, const std::vector<std::stri
       if (std::find(kChecks.begin(), kChecks.end(), check) == kChecks.end())
         throw BadInput(unknown("check", check, Names(kChecks.begin(), kChecks.end())));
     std::vector<Kernel> all = kernels_of(listing.kernels);
-    loaded = {.flags = flags, .command = command, .backend = listing.backend, .device = listing.device, .not_checked = {}};
-    loaded.not_checked = left_unchecked(listing.backend, listing.checks);
+    loaded = {.flags = flags,
+              .command = command,
+              .of_set = of_set,
+              .backend = listing.backend,
+              .device = listing.device,
+              .not_checked = left_unchecked(listing.backend, listing.checks)};
     for (Kernel& k : all) k.loaded = &loaded;
-    use_kernels(std::move(all));
+    return all;
   } catch (const std::runtime_error& e) {
     throw BadInput(fmt::format("{}: {}", flags, e.what()));
   }
+}
+
+const Loaded& use(std::vector<Kernel> all) {
+  const Loaded& loaded = *all.front().loaded;
+  use_kernels(std::move(all));
   return loaded;
+}
+
+std::vector<Kernel> kernels_of_set(const std::string& set, std::string_view backend, double timeout_s) {
+  return take_listing(flag_text("--set", set), worker_of_set(set, backend), true, timeout_s);
+}
+
+}  // namespace
+
+const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s) {
+  return use(take_listing(flags, command, false, timeout_s));
+}
+
+const Loaded& load_set(const std::string& set, std::string_view backend, double timeout_s) {
+  return use(kernels_of_set(set, backend, timeout_s));
+}
+
+void add_set(const std::string& set, std::string_view backend, double timeout_s) {
+  std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
+  for (Kernel& k : kernels_of_set(set, backend, timeout_s))
+    if (!find_kernel(k.op, k.name)) all.push_back(std::move(k));
+  use_kernels(std::move(all));
 }
 
 namespace {

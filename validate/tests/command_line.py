@@ -188,6 +188,18 @@ class Program:
             process.wait()
 
 
+class OverSet(Program):
+    """A program whose kernels are those of a set: each subcommand gets --set NAME."""
+
+    def __init__(self, name, *words, **how):
+        super().__init__(*words, **how)
+        self.set = name
+
+    def _command(self, line, words):
+        program, subcommand, *rest = super()._command(line, words)
+        return (program, subcommand, "--set", self.set, *rest)
+
+
 def skip_file(why):
     """Skips a test without which its file has not checked what it is for: ctest calls the file skipped, if no other test fails."""
     __tracebackhide__ = True

@@ -13,7 +13,7 @@ import pytest
 
 pytest.register_assert_rewrite("command_line")
 import command_line  # noqa: E402
-from command_line import SOURCES, Program  # noqa: E402
+from command_line import SOURCES, OverSet, Program  # noqa: E402
 
 SKIPPED = 77
 # Scripts, which ctest runs by themselves.
@@ -62,14 +62,14 @@ def validate(binaries):
 
 @pytest.fixture(scope="session")
 def trial(binaries):
-    """The program with broken kernels."""
-    return Program(binaries / "validate-trial")
+    """The program over the set with broken kernels."""
+    return OverSet("trial", binaries / "validate")
 
 
 @pytest.fixture(scope="session")
 def hostile(binaries):
-    """The program with kernels that misbehave."""
-    return Program(binaries / "validate-hostile")
+    """The program over the set with kernels that misbehave."""
+    return OverSet("hostile", binaries / "validate")
 
 
 @pytest.fixture(scope="session")

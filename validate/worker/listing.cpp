@@ -22,6 +22,9 @@ namespace {
 constexpr std::string_view kAsk = "kernels";
 constexpr std::size_t kPacketBytes = 60'000;  // of a packet's 64 KiB
 constexpr std::size_t kMostKernels = 100'000;
+constexpr std::size_t kMostAbout = 500;  // bytes
+// The last word of the numerics of a kernel whose steps have their own (Reply::steps).
+constexpr std::string_view kOfSteps = " of_output";
 
 Json json_of(const ListedKernel& k) {
   Json j{{"op", k.op},
@@ -33,9 +36,12 @@ Json json_of(const ListedKernel& k) {
   if (!k.numerics.empty()) j["numerics"] = k.numerics;
   if (!k.tiles.empty()) j["tiles"] = k.tiles;
   if (!k.tile_bytes.empty()) j["tile_bytes"] = k.tile_bytes;
-  if (!k.about.empty()) j["about"] = k.about.substr(0, 200);
+  if (!k.about.empty()) j["about"] = k.about.substr(0, kMostAbout);
   if (!k.code.empty()) j["code"] = k.code;
   if (!k.fidelity.empty()) j["fidelity"] = k.fidelity;
+  if (k.broken) j["broken"] = true;
+  if (k.variant) j["variant"] = true;
+  if (!k.backends.empty()) j["backends"] = k.backends;
   return j;
 }
 
@@ -59,10 +65,18 @@ ListedKernel kernel_from(const Json& j) {
   k.deterministic = j.value("deterministic", true);
   k.finite_inputs = j.value("finite_inputs", false);
   k.position_matters = j.value("position_matters", false);
+  k.broken = j.value("broken", false);
+  k.variant = j.value("variant", false);
+  k.backends = j.value("backends", std::vector<std::string>());
   for (const auto& [field, tiles] : {std::pair{"tiles", &k.tiles}, std::pair{"tile_bytes", &k.tile_bytes}})
     if (j.contains(field))
       for (const auto& [axis, extent] : j.at(field).items()) (*tiles)[axis] = whole_number(extent);
   return k;
+}
+
+// Stands for what a reply tells.
+Numerics unknown_before_reply(const void* /*args*/, int /*output*/) {
+  throw std::logic_error("the numerics of a step are asked for before its kernel has run");
 }
 
 // Whether a repro line, a file name and a shell's word can hold the name.
@@ -89,7 +103,9 @@ Kernel kernel_of(const ListedKernel& k) {
   }
   if (k.dtypes.empty()) throw BadInput("it declares no dtype; f16, bf16 and f32 are known");
   kernel.declares_numerics = !k.numerics.empty();
-  kernel.numerics = numerics_from(k.numerics);
+  const bool of_steps = op->composite && k.numerics.ends_with(kOfSteps);
+  kernel.numerics = numerics_from(std::string_view(k.numerics).substr(0, k.numerics.size() - (of_steps ? kOfSteps.size() : 0)));
+  if (of_steps) kernel.numerics.of_output = unknown_before_reply;
   if (const std::size_t axes = k.tiles.size() + k.tile_bytes.size(); axes > kernel.tiles.size())
     throw BadInput(fmt::format("it declares tiles of {} axes, at most {} were expected", axes, kernel.tiles.size()));
   std::size_t at = 0;
@@ -111,6 +127,9 @@ Kernel kernel_of(const ListedKernel& k) {
     throw BadInput(fmt::format("'{}' is no code hash; up to 64 hexadecimal digits were expected", k.code.substr(0, 80)));
   kernel.code = k.code;
   kernel.fidelity = k.fidelity;
+  kernel.broken = k.broken;
+  kernel.variant = k.variant;
+  for (const std::string& backend : k.backends) kernel.backends.emplace_back(backend);
   return kernel;
 }
 
@@ -169,6 +188,7 @@ std::string answer(const std::string& text, Listing all) {
          {"checks", all.checks},
          {"total", all.kernels.size()},
          {"kernels", Json::array()}};
+    if (!all.built.empty()) j["built"] = all.built;
     std::size_t bytes = 1000;
     for (std::size_t i = static_cast<std::size_t>(std::max<std::int64_t>(from, 0)); i < all.kernels.size(); ++i) {
       Json kernel = json_of(all.kernels[i]);
@@ -191,6 +211,7 @@ Listing listing_from(const std::string& text, std::int64_t id) {
   }
   list.backend = j.at("backend");
   list.device = clean(j.value("device", list.backend));
+  list.built = clean(j.value("built", ""));
   list.checks = j.at("checks").get<std::vector<std::string>>();
   for (const Json& k : j.at("kernels").get<std::vector<Json>>()) list.kernels.push_back(kernel_from(k));
   const std::int64_t total = j.contains("total") ? whole_number(j.at("total")) : static_cast<std::int64_t>(list.kernels.size());
@@ -216,8 +237,14 @@ ListedKernel listed(const Kernel& k) {
   list.deterministic = k.deterministic;
   list.finite_inputs = k.finite_inputs;
   list.position_matters = k.position_matters;
+  list.broken = k.broken;
+  list.variant = k.variant;
+  for (const std::string_view backend : {"simt", "cuda", "host"})
+    if (is_built_for(backend, k)) list.backends.emplace_back(backend);
   return list;
 }
+
+bool has_steps_elsewhere(const Kernel& k) { return k.numerics.of_output == unknown_before_reply; }
 
 std::vector<Kernel> kernels_of(const std::vector<ListedKernel>& list) {
   if (list.empty()) throw BadInput("it lists no kernel");

@@ -31,11 +31,14 @@ struct ListedKernel {
   std::vector<std::string> dtypes;
   std::map<std::string, std::int64_t> tiles, tile_bytes{};  // by axis, in elements or in bytes
   bool deterministic = true, finite_inputs = false, position_matters = false;
+  bool broken = false, variant = false;  // as in Kernel
+  std::vector<std::string> backends{};   // for which it is built; empty: that of the listing
 };
 
 struct Listing {
   std::string refused;                // why the worker cannot answer; empty: it does
   std::string backend, device;        // "simt", "cuda" or "host"; the machine in words
+  std::string built;                  // of a set: the version and the compiler that it was built with (build_text())
   std::vector<std::string> checks;    // of kChecks
   std::vector<ListedKernel> kernels;  // from the index that was asked for on
   std::size_t total = 0;              // number of all kernels
@@ -49,6 +52,8 @@ std::string answer(const std::string& question, Listing all);
 Listing listing_from(const std::string& text, std::int64_t id);
 
 ListedKernel listed(const Kernel& k);
+// Whether it is of a listing and each of its steps has numerics of its own, which replies tell (Reply::steps).
+bool has_steps_elsewhere(const Kernel& k);
 // Kernels whose names refer to the list.  Throws BadInput, a sentence, for an unknown op, dtype or word, for a name that no
 // repro line can hold, for two kernels of one name and for an empty list.
 std::vector<Kernel> kernels_of(const std::vector<ListedKernel>& list);

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace {
 constexpr std::size_t kMostOfWorker = std::size_t{1} << 20, kMostOfAll = std::size_t{16} << 20;  // bytes
 std::atomic<std::size_t> passed_on{0};
 
-void print(std::string_view text) {
+void write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
@@ -43,7 +44,7 @@ void disarm(char* text, std::size_t n, unsigned char& last) {
 
 }  // namespace
 
-WorkerOutput::WorkerOutput() {
+WorkerOutput::WorkerOutput(Begin begin) : holds_(begin == Begin::held) {
   const bool has_pipe = ::pipe2(ends_, O_CLOEXEC) == 0;
   if (has_pipe) over_ = ::eventfd(0, EFD_CLOEXEC);
   if (!has_pipe || over_ < 0) {
@@ -65,9 +66,23 @@ void WorkerOutput::ended() {
   [[maybe_unused]] const auto written = ::write(over_, &one, sizeof one);
 }
 
+std::string WorkerOutput::first_line() {
+  ended();
+  if (thread_.joinable()) thread_.join();
+  const std::string text = std::exchange(held_, {});
+  const std::size_t begin = std::min(text.find_first_not_of("\n\t "), text.size());
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+void WorkerOutput::print(std::string_view text) {
+  if (holds_) held_ += text;
+  else write_all(text);
+}
+
 WorkerOutput::~WorkerOutput() {
   ended();
   if (thread_.joinable()) thread_.join();
+  write_all(held_);
   for (const int fd : {ends_[0], ends_[1], over_})
     if (fd >= 0) ::close(fd);
 }

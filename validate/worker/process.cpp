@@ -29,7 +29,7 @@
 namespace assay {
 
 std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin) {
-  std::vector<std::string> command{kOwnProgram, "worker", std::string(backend)};
+  std::vector<std::string> command{kOwnProgram, kServe, std::string(backend)};
   if (!plugin.empty()) command.push_back(plugin);
   return command;
 }
@@ -64,7 +64,7 @@ int set_apart(int fd) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command, WorkerOutput::Begin begin) : output_(begin) {
   const bool in_sandbox = !sandbox_text(profile_of(command)).starts_with("off");
   if (in_sandbox) asked_.emplace(output_.over());
   int ends[2];

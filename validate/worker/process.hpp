@@ -23,13 +23,18 @@ inline constexpr const char* kOwnProgram = "/proc/self/exe";
 // Program and arguments of our own worker, with the kernels of a plugin if its path is given.
 std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin = {});
 
-// Whether a command starts our own worker; an empty one does.
-inline bool is_own_worker(const std::vector<std::string>& command) { return command.empty() || command[0] == kOwnProgram; }
+// The second word of a command that starts a worker of ours; the third is the backend.
+inline constexpr const char* kServe = "worker";
+// Whether a command starts a worker of ours, which confines itself: this program, or a set beside it.  An empty one does.
+inline bool is_own_worker(const std::vector<std::string>& command) {
+  return command.empty() || (command.size() > 2 && command[1] == kServe);
+}
 
 class WorkerProcess {
  public:
-  explicit WorkerProcess(const std::vector<std::string>& command);  // throws std::runtime_error if it cannot be started
-  ~WorkerProcess();                                                 // kills it
+  // Throws std::runtime_error if it cannot be started.
+  explicit WorkerProcess(const std::vector<std::string>& command, WorkerOutput::Begin begin = WorkerOutput::Begin::passed_on);
+  ~WorkerProcess();  // kills it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
@@ -48,6 +53,8 @@ class WorkerProcess {
   // Such as "the worker process exited with code 3"; begins with kMachine if the machine ended it.  A worker whose socket is
   // closed has `patience_s` seconds to end, and is killed then.
   std::string cause_of_death(double patience_s = 10);
+  // What a worker that has ended printed first, a line; of one whose output is held (WorkerOutput::Begin).
+  std::string first_words() { return output_.first_line(); }
   // Seconds for which the worker's first thread was ready to run and had no core, since it started; 0 where the system does not
   // tell.
   double waited_for_core_s() const;

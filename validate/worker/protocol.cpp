@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "validate/base/input.hpp"
+#include "validate/problem/numerics_text.hpp"
 
 namespace assay {
 
@@ -237,6 +238,7 @@ std::string to_text(const Reply& r) {
          {"workspace", r.workspace},
          {"sites", sites}};
   if (!r.fidelity.empty()) j["fidelity"] = r.fidelity;
+  for (const Numerics& n : r.steps) j["steps"].push_back(text_of(n));
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -252,6 +254,7 @@ Reply reply_from(const std::string& text) {
   r.ran = whole<std::size_t>(j.at("ran"));
   r.workspace = whole<std::size_t>(j.value("workspace", Json(0)));
   r.fidelity = one_line(j.value("fidelity", ""));
+  for (const Json& s : j.value("steps", Json::array())) r.steps.push_back(numerics_from(s.get<std::string>()));
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),
                          .written_bytes = whole<std::uint64_t>(t.at(1)),

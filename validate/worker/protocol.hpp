@@ -76,7 +76,9 @@ struct Reply {
   std::map<std::string, Traffic> traffic;  // by tensor, and "workspace"
   std::size_t workspace = 0;               // bytes that the kernel asked for
   std::vector<SiteTraffic> sites{};        // if sectors were counted: the source lines that moved most bytes
-  std::string fidelity{};                  // how closely what has run does what a GPU does; empty: as the kernel is listed
+  // Of a kernel of a composite op whose steps have numerics of their own: those of the step that computes each output.
+  std::vector<Numerics> steps{};
+  std::string fidelity{};  // how closely what has run does what a GPU does; empty: as the kernel is listed
 };
 
 // An order with the tensors, attributes and sizes of a case.  The caller sets id, input_sets and runs.

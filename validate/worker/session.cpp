@@ -65,6 +65,7 @@ class Session {
       workspace_ = std::make_unique<GuardedBuffer>(backend_, bytes, 0, "workspace");
     }
 
+    if (kernel_.numerics.of_output) reply.steps = numerics_of_steps();
     if (kernel_.rests_on) kernel_.rests_on(kernel_);  // forgets what ran for earlier orders
     for (std::size_t k = 0; k < order_.runs.size(); ++k) {
       const auto start = std::chrono::steady_clock::now();
@@ -80,6 +81,16 @@ class Session {
     }
     if (kernel_.rests_on) reply.fidelity = kernel_.rests_on(kernel_);
     return reply;
+  }
+  // By output; an absent one has the usual numerics.
+  std::vector<Numerics> numerics_of_steps() {
+    std::vector<Numerics> all;
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      if (!is_output(i)) continue;
+      const bool absent = order_.tensors[i].place.tensor.rank == 0;
+      all.push_back(absent ? Numerics{} : kernel_.numerics.of_output(args(), static_cast<int>(all.size())));
+    }
+    return all;
   }
   Reply stopped(Reply::Status status, std::string why) const {
     return {.id = order_.id, .status = status, .message = std::move(why)};

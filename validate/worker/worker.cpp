@@ -145,10 +145,8 @@ int serve_all(const Listing& about, const std::function<void()>& load,
     if (is_question(text)) {
       Listing list = about;
       list.refused = why_not_loaded;
-      for (const Kernel& k : kernels()) {
-        if (k.numerics.of_output) continue;  // Note: no text says such numerics
-        if (launcher_on(about.backend, k)) list.kernels.push_back(listed(k));
-      }
+      for (const Kernel& k : kernels())
+        if (!about.built.empty() || launcher_on(about.backend, k)) list.kernels.push_back(listed(k));
       if (!reply_with(answer(text, std::move(list)))) return kSocketLost;
       continue;
     }

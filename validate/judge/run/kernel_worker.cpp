@@ -15,7 +15,19 @@ namespace assay {
 namespace {
 
 std::vector<std::string> command_of(const Kernel& k, std::string_view backend) {
-  return k.loaded ? k.loaded->command : own_worker(backend);
+  if (!k.loaded) return own_worker(backend);
+  std::vector<std::string> command = k.loaded->command;
+  if (k.loaded->of_set) command.back() = backend;
+  return command;
+}
+
+// Leaves of a reply the numerics of steps that are not known here.  Returns whether it tells those of each output, if any.
+bool take_steps(const Kernel& k, std::vector<Numerics>& steps) {
+  if (!has_steps_elsewhere(k)) {
+    steps.clear();
+    return true;
+  }
+  return std::ranges::count(find_op(k.op)->tensors, Role::output, &TensorSpec::role) == std::ssize(steps);
 }
 
 Verdict verdict_of(Reply::Status status) {
@@ -70,6 +82,8 @@ std::pair<Verdict, Reply> KernelWorker::receive(double patience_s) {
   if (r->id != order_) return instead("the worker answered another order than its last");
   if (r->status == Reply::Status::done && (r->ran > runs_ || r->ran < std::min<std::size_t>(runs_, kRuns)))
     return instead(fmt::format("the worker says that it made {} of {} runs", r->ran, runs_));
+  if (!take_steps(*kernel_, r->steps) && r->status == Reply::Status::done)
+    return instead("the worker does not tell the numerics of each step");
   return {verdict_of(r->status), std::move(*r)};
 }
 

@@ -98,7 +98,7 @@ void Queues::start(KernelQueue& queue) {
   CurrentTask& current = queue.current;
   const Prepared& p = *current.of;
   if (queue.kernel->finite_inputs && !p.finite) return finish(queue, Verdict::unsupported, {.message = "declares finite inputs"});
-  if (!queue.kernel->loaded) note_used(queue.kernel->op);
+  if (!queue.kernel->loaded || queue.kernel->loaded->of_set) note_used(queue.kernel->op);
   current.files = rooms_.files.take(2);  // outputs, or inputs and outputs of a related problem
   Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
   order.input_sets = p.input_sets;
@@ -143,7 +143,8 @@ void Queues::take(KernelQueue& queue, Verdict verdict, Reply reply) {
   if (!current.on_related) {
     current.reply = std::move(reply);
   } else {
-    if (!does_not_apply) current.related.push_back({current.relation(), std::move(current.related_outputs)});
+    if (!does_not_apply)
+      current.related.push_back({current.relation(), std::move(current.related_outputs), std::move(reply.steps)});
     ++current.next_relation;
   }
   go_on(queue);

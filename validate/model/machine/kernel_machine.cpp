@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "validate/model/machine/fastest.hpp"
@@ -24,13 +25,14 @@ struct Passes final : Replay {
 
 }  // namespace
 
-void KernelMachine::run(const Step& step, const Op&, Problem& problem) {
+void KernelMachine::run(const Step& step, const Op& op, Problem& problem) {
   const Kernel& kernel = choice_.kernel(step, problem.args());
+  const std::string where = fmt::format("{}/{}, '{}' of layer {}", kernel.op, kernel.name, step.name, step.layer);
+  if (kernel.loaded) return guarded(where, [&] { worker_.run(step, kernel, op, problem, how_); });
   const std::size_t bytes = kernel.workspace_bytes(problem.args());
   const Workspace workspace(backend_, bytes);
   if (bytes) backend_.fill(workspace.data(), std::byte{0xff}, bytes);
-  guarded(fmt::format("{}/{}, '{}' of layer {}", kernel.op, kernel.name, step.name, step.layer),
-          [&] { backend_.run(backend_.launcher(kernel), problem.args(), workspace.data(), how_); });
+  guarded(where, [&] { backend_.run(backend_.launcher(kernel), problem.args(), workspace.data(), how_); });
 }
 
 std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& steps, const NextTokens& next, bool as_graph,
@@ -42,7 +44,10 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
   const auto run_all = [this, steps] {
     for (const PlacedStep& s : steps) run(s.step, s.op, s.problem);
   };
-  if (const Clock* const clock = backend_.clock()) {
+  const bool by_worker = std::any_of(steps.begin(), steps.end(), [this](const PlacedStep& s) {
+    return choice_.kernel(s.step, s.problem.args()).loaded != nullptr;
+  });
+  if (const Clock* const clock = backend_.clock(); clock && !by_worker) {
     run_all();
     return record_fastest(backend_, *clock, choice_, steps, next, choose, as_graph, times);
   }

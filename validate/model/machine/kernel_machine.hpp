@@ -4,13 +4,14 @@
 
 #include "validate/model/choice.hpp"
 #include "validate/model/machine/machine.hpp"
+#include "validate/model/machine/step_worker.hpp"
 
 namespace assay {
 
 class KernelMachine final : public Machine {
  public:
   KernelMachine(Backend& backend, const KernelChoice& choice, RunOptions how = {})
-      : backend_(backend), choice_(choice), how_(how) {}
+      : backend_(backend), choice_(choice), how_(how), worker_(backend) {}
   void* allocate(std::size_t bytes, std::string_view label) override { return backend_.allocate(bytes, 0, label); }
   void release(void* p) noexcept override { backend_.release(p); }
   void write(void* to, const void* host, std::size_t bytes) override { backend_.write(to, host, bytes); }
@@ -24,6 +25,7 @@ class KernelMachine final : public Machine {
   Backend& backend_;
   const KernelChoice& choice_;
   RunOptions how_;
+  StepWorker worker_;  // of the kernels of a set
 };
 
 }  // namespace assay

@@ -25,6 +25,8 @@ auto guarded(const std::string& where, const Work& work) {
     return work();
   } catch (const NoMemory&) {
     throw;
+  } catch (const BadInput&) {
+    throw;
   } catch (const std::runtime_error& e) {
     throw StepFault(fmt::format("{}: {}", where, e.what()));
   }

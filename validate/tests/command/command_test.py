@@ -121,7 +121,7 @@ def test_selfcheck(trial):
 def test_a_failure_is_shrunk(trial):
     said = trial("replay --backend simt --shrink", str(HANGS), f"{OP}/unbiased_variance f32 rows=3 cols=4", code=1)
     # Note: of one column the variance is 0 / 0, and a NaN is another failure.
-    again = f"validate-trial replay '{OP}/unbiased_variance f32 rows=1 cols=2 seed=0 judge="
+    again = f"validate replay --set trial '{OP}/unbiased_variance f32 rows=1 cols=2 seed=0 judge="
     for part in ("failed: ", "y[row 0, col ", "label          deterministic", again):
         assert part in said.out
 
@@ -418,7 +418,7 @@ def test_last_failed(hostile, bad_run):
 def test_replay_from(hostile, bad_run):
     said = hostile("replay --backend simt --from bad.jsonl --no-shrink", code=1)
     assert said.out.count("  verdict        crashed") == len(crashed("bad.jsonl"))
-    assert f"validate-hostile replay '{OP}/calls_abort " in said.out
+    assert f"validate replay --set hostile '{OP}/calls_abort " in said.out
 
 
 def test_nothing_has_failed(validate, first_run):
@@ -454,10 +454,10 @@ def test_an_element_that_need_not_be_stored(validate):
     assert "not checked    accesses without ld and st" in validate(WATCHED, line).out
 
 
-def test_every_access_is_watched(binaries):
-    if not os.path.exists(binaries / "validate-watch"):
+def test_every_access_is_watched(validate, binaries):
+    if not os.path.exists(binaries / "sets/watch"):
         pytest.skip("this compiler cannot instrument accesses")
-    said = run(binaries / "validate-watch", *WATCHED.split(), f"{OP}/naive f32 rows=3 cols=257")
+    said = validate(WATCHED, "--set", "watch", f"{OP}/naive f32 rows=3 cols=257")
     assert "not checked" not in said.out
 
 

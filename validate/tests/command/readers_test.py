@@ -4,7 +4,7 @@
 
   readers_test.py VALIDATE SOURCE
 
-The subcommand `selfcheck` is tried too if validate-trial lies beside VALIDATE."""
+The subcommand `selfcheck` is tried too if the set `trial` lies beside VALIDATE."""
 import collections
 import concurrent.futures
 import json
@@ -80,10 +80,9 @@ class Checks:
         print(f"FAILED  {what[:300]}\n  {why[:600]}")
 
     def call(self, arguments, **variables):
-        program = self.trial if arguments[0] == "selfcheck" else self.validate
         try:
             return subprocess.run(
-                [program, *arguments],
+                [self.validate, *arguments],
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
                 timeout=HANGS,
@@ -170,8 +169,8 @@ def check_whole(checks):
             rows[subcommand].add(flag)
         if kind.split()[0] not in wrongs.KINDS:
             checks.fail(f"the kind {kind} of {flag}", "the test has no wrong values of it")
-    same(checks, "subcommand", subcommands, set(page.commands) - {"selfcheck"})
-    for subcommand in sorted(subcommands | ({"selfcheck"} if checks.trial else set())):
+    same(checks, "subcommand", subcommands, set(page.commands))
+    for subcommand in sorted(subcommands):
         same(checks, f"{subcommand}:", help_of(checks, subcommand), rows[subcommand])
     described = {word for cell in page.rows("Kinds", "kind") for word in [w.split()[0] for w in page.words(cell[0])]}
     same(checks, "kind", set(wrongs.KINDS), described)
@@ -355,8 +354,8 @@ def names(checks):
 
 def main():
     validate, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    trial = os.path.join(os.path.dirname(validate), "validate-trial")
-    checks = Checks(Page(os.path.join(source, "docs/readers.md")), validate, trial if os.path.exists(trial) else None, source)
+    trial = os.path.exists(os.path.join(os.path.dirname(validate), "sets/trial"))
+    checks = Checks(Page(os.path.join(source, "docs/readers.md")), validate, trial, source)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:

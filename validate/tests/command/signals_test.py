@@ -50,10 +50,10 @@ def test_the_reader_of_its_output_leaves(validate):
     assert was_interrupted("run.jsonl")
 
 
-def test_what_a_selfcheck_did_not_judge_is_not_called_missed(trial):
-    if not os.path.exists(trial):
-        pytest.skip("validate-trial is not built")
-    with trial.started("selfcheck --backend simt --suite full --md interrupted.md") as process:
+def test_what_a_selfcheck_did_not_judge_is_not_called_missed(validate, binaries):
+    if not os.path.exists(binaries / "sets/trial"):
+        pytest.skip("the set 'trial' is not built")
+    with validate.started("selfcheck --backend simt --suite full --md interrupted.md") as process:
         time.sleep(2)
         process.send_signal(signal.SIGINT)
         process.wait(HANGS)

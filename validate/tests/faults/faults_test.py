@@ -35,19 +35,15 @@ flags.binaries = os.path.abspath(flags.binaries)
 
 hostile_plugin = os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so")
 sanitize = "--suite sanitize --dtype f32 --quiet".split()
-judged = "run --backend simt --op layernorm_residual --kernel naive,doubles_an_element --shard 2/18".split() + sanitize
+judged = (
+    "run --set hostile --backend simt --op layernorm_residual --kernel naive,doubles_an_element --shard 2/18".split() + sanitize
+)
 RUNS = {
-    "judged": ("validate-hostile", [*judged, "--no-shrink"]),
-    "shrunk": ("validate-hostile", [*judged, "--shrink", "50ms", "--jobs", "1"]),
-    "selfcheck": (
-        "validate-trial",
-        ["selfcheck", "--backend", "simt", "--kernel", "softmax/dropped_tail", "--shard", "1/8", *sanitize],
-    ),
-    "plugin": (
-        "validate-hostile",
-        "run --backend host --kernel sound,changes_its_input --shard 1/8 --no-shrink --plugin".split()
-        + [hostile_plugin, *sanitize],
-    ),
+    "judged": [*judged, "--no-shrink"],
+    "shrunk": [*judged, "--shrink", "50ms", "--jobs", "1"],
+    "selfcheck": ["selfcheck", "--backend", "simt", "--kernel", "softmax/dropped_tail", "--shard", "1/8", *sanitize],
+    "plugin": "run --backend host --kernel sound,changes_its_input --shard 1/8 --no-shrink --plugin".split()
+    + [hostile_plugin, *sanitize],
 }
 
 
@@ -55,7 +51,6 @@ class Run:
     """A run of the command with, or without, a failure."""
 
     def __init__(self, folder, name, fail="", sites=None):
-        program, arguments = RUNS[name]
         self.name = name
         self.records, state = os.path.join(folder, "run.jsonl"), os.path.join(folder, "state")
         if os.path.exists(self.records):
@@ -78,7 +73,7 @@ class Run:
         self.hung = False
         try:
             done = subprocess.run(
-                [os.path.join(flags.binaries, program), *arguments, "--json", self.records],
+                [os.path.join(flags.binaries, "validate"), *RUNS[name], "--json", self.records],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,

@@ -166,8 +166,8 @@ F real(const char* name) {
 void begin(int argc, char** argv) {
   const char* path = std::getenv("ASSAY_FAULTS_STATE");
   const char* program = argc ? std::strrchr(argv[0], '/') : nullptr;
-  if (!path || argc == 0 || std::strncmp(program ? program + 1 : argv[0], "validate", 8) != 0) return;
-  worker = argc > 1 && std::strcmp(argv[1], "worker") == 0;
+  worker = argc > 1 && std::strcmp(argv[1], "worker") == 0;  // the program itself, or a set
+  if (!path || argc == 0 || (!worker && std::strncmp(program ? program + 1 : argv[0], "validate", 8) != 0)) return;
   const long fd = ::syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return;
   void* page = reinterpret_cast<void*>(::syscall(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));

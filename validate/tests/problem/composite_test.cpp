@@ -10,7 +10,7 @@
 #include "catch_shim.hpp"
 #include "validate/cases/case.hpp"
 #include "validate/judge/compare.hpp"
-#include "validate/problem/solved_elements.hpp"
+#include "validate/problem/bounds.hpp"
 
 namespace assay {
 namespace {

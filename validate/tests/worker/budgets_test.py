@@ -14,7 +14,7 @@ BINARIES = os.path.realpath(sys.argv[1])
 HERE = os.path.dirname(os.path.realpath(__file__))
 BUDGET_S, GRACE_S = 2, 5
 RUN = ["validate", "run", "--backend", "simt"]
-SELFCHECK = ["validate-trial", "selfcheck", "--backend", "simt"]
+SELFCHECK = ["validate", "selfcheck", "--backend", "simt"]
 COMBINATIONS = [
     [*RUN, "--suite", "smoke"],
     [*RUN, "--suite", "edges"],

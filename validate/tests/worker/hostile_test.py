@@ -55,10 +55,10 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(pytestconfig, hostile):
+def place(pytestconfig, validate):
     backend = pytestconfig.getoption("--hostile-on")
     pattern = "^  sandbox *kernels: ([^;]*);" if backend == "simt" else "^  sandbox .*other programs: (.*)$"
-    sandbox = re.search(pattern, hostile("doctor", code=None).out, re.MULTILINE)[1]
+    sandbox = re.search(pattern, validate("doctor", code=None).out, re.MULTILINE)[1]
     landlock = re.fullmatch("landlock ([0-9]+).*, seccomp", sandbox)
     return Place(backend, sandbox, bool(landlock) and int(landlock[1]) >= 6)
 
