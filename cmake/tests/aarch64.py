@@ -68,7 +68,9 @@ def differences(here, there):
 
 class Build:
     def __init__(self, source, build, cmake):
-        self.source, self.folder, self.cmake = source, os.path.join(build, "aarch64"), cmake
+        self.source = source
+        self.folder = os.path.join(build, "aarch64")
+        self.cmake = cmake
         self.compiler = shutil.which("aarch64-linux-gnu-gcc")
         self.qemu = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
         if not (self.compiler and shutil.which("aarch64-linux-gnu-g++") and self.qemu):
@@ -129,7 +131,9 @@ def main(source, build, cmake, *ops):
     there = Build(source, build, cmake)
     there.make(ops)
     here = os.path.join(build, "bin/validate")
-    cases, told, recorded = 0, [], {"here": [], "there": []}
+    cases = 0
+    told = []
+    recorded = {"here": [], "there": []}
     for op in ops:
         files = {machine: os.path.join(there.folder, machine, op + ".jsonl") for machine in recorded}
         run = ["run", "--backend", "simt", "--suite", "first", "--timeout", "3600", "--jobs", "1", "--op", op, "--json"]

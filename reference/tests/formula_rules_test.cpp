@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests each rule of track.hpp by search: honest implementations in f32, and inputs that climb towards the largest error over bound.  The
-// worst must lie in (0.3, 1]: above 1 the rule is wrong, far below it admits what no kernel computes.
+// Tests each rule of track.hpp by search: honest implementations in f32, and inputs that climb towards the largest error over
+// bound.  The worst must lie in (0.3, 1]: above 1 the rule is wrong, far below it admits what no kernel computes.
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
 
 #include "catch_shim.hpp"
-#include "reference/formula/track.hpp"
 #include "reference/formula/formula.hpp"
+#include "reference/formula/track.hpp"
 
 namespace assay::formula {
 namespace {
@@ -46,7 +46,8 @@ Graph graph_of(const Rule& rule) {
   Formula f;
   const auto terms = static_cast<std::int64_t>(rule.inputs);
   const Tensor column{.rank = 1, .shape = {kPopulation}, .stride = {1}};
-  const Tensor rows{.rank = 2, .shape = {kPopulation, terms}, .stride = {terms, 1}}, weights{.rank = 1, .shape = {terms}, .stride = {1}};
+  const Tensor rows{.rank = 2, .shape = {kPopulation, terms}, .stride = {terms, 1}},
+      weights{.rank = 1, .shape = {terms}, .stride = {1}};
   if (rule.row) {
     f.declare_input("x", {"candidates", "terms"}, rows);
     f.declare_input("w", {"terms"}, weights);
@@ -107,7 +108,8 @@ double worst_of(const Rule& rule, const Graph& graph) {
       candidates[k] = before[ranked[k % kKept].second];
       if (k < kKept) continue;
       double& v = candidates[k][random() % rule.inputs];
-      v = k % 2 ? drawn() : std::clamp(f32_of(v * (1 + (uniform(random) - 0.5) * std::exp2(-20 * uniform(random)))), rule.least, rule.most);
+      v = k % 2 ? drawn()
+                : std::clamp(f32_of(v * (1 + (uniform(random) - 0.5) * std::exp2(-20 * uniform(random)))), rule.least, rule.most);
     }
   }
   return worst;
@@ -220,7 +222,8 @@ std::vector<Rule> rules() {
            }});
 
   // Rows.  Sums are serial, as Numerics says by default; the range of exponents lets all their roundings have one sign.
-  const auto row = [&](std::string name, std::size_t terms, double least, double most, std::function<Array(const Array&, const Array&)> write,
+  const auto row = [&](std::string name, std::size_t terms, double least, double most,
+                       std::function<Array(const Array&, const Array&)> write,
                        std::function<double(const Inputs&, const Habit&)> honest) {
     add({.name = std::move(name),
          .inputs = terms,
@@ -232,25 +235,29 @@ std::vector<Rule> rules() {
          .honest = std::move(honest)});
   };
   static const Axis terms("terms");
-  row("sum", 6, 0x1p-23, 2, [](const Array& x, const Array&) { return sum(terms)(x); },
+  row(
+      "sum", 6, 0x1p-23, 2, [](const Array& x, const Array&) { return sum(terms)(x); },
       [](const Inputs& x, const Habit& h) {
         double total = 0;
         for (const double v : x) total = h.rounded(total + v);
         return total;
       });
-  row("dot", 6, 0x1p-23, 2, [](const Array& x, const Array& w) { return sum(terms)(x * w); },
+  row(
+      "dot", 6, 0x1p-23, 2, [](const Array& x, const Array& w) { return sum(terms)(x * w); },
       [](const Inputs& x, const Habit& h) {
         double total = 0;
         for (std::size_t i = 0; i < x.size(); ++i) total = h.rounded(total + h.rounded(x[i] * weight(i)));
         return total;
       });
-  row("max", 4, 1, 2, [](const Array& x, const Array& w) { return max(terms)(x * w); },
+  row(
+      "max", 4, 1, 2, [](const Array& x, const Array& w) { return max(terms)(x * w); },
       [](const Inputs& x, const Habit& h) {
         double most = 0;
         for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, h.rounded(x[i] * weight(i)));
         return most;
       });
-  row("logsumexp", 3, -4, 4, [](const Array& x, const Array&) { return logsumexp(terms)(x); },
+  row(
+      "logsumexp", 3, -4, 4, [](const Array& x, const Array&) { return logsumexp(terms)(x); },
       [](const Inputs& x, const Habit& h) {
         const double most = *std::max_element(x.begin(), x.end());
         double total = 0;
@@ -268,9 +275,11 @@ std::vector<Rule> rules() {
     }
     return logarithm ? h.rounded(-h.function(std::log(total))) : h.rounded(largest * h.rounded(1 / total));
   };
-  row("softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(softmax(terms)(x)); },
+  row(
+      "softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(softmax(terms)(x)); },
       [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, false); });
-  row("log_softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(log_softmax(terms)(x)); },
+  row(
+      "log_softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(log_softmax(terms)(x)); },
       [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, true); });
   return list;
 }
