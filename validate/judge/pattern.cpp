@@ -141,7 +141,9 @@ std::string known_factor(double factor, const Frame& frame) {
 struct Values {
   static constexpr std::size_t kMost = 1 << 16;  // elements that are kept
   bool nan = true, zero = true, all_ones = true;
-  bool kept_twice = true;  // the second run, if there was one, left in each element what it held before
+  // Of a second run, which begins with other bytes, but in parts of the rows with those of the first (OrderRun::keeps): whether
+  // each element holds one or the other, and whether some hold the other.
+  bool either_old = true, some_other = false;
   struct Finite {
     double got, golden, bound;
     std::int64_t row;  // of all axes but the last
@@ -154,7 +156,9 @@ struct Values {
       return std::all_of(bytes, bytes + size_of(t.dtype), [&](std::byte b) { return b == with; });
     };
     all_ones = all_ones && filled(got, kGarbage[0]);
-    kept_twice = kept_twice && (!second || filled(*second, kGarbage[1]));
+    const bool other = !second || filled(*second, kGarbage[1]);
+    some_other = some_other || other;
+    either_old = either_old && (other || filled(*second, kGarbage[0]));
     nan = nan && std::isnan(e.got) && !std::isnan(e.golden);
     zero = zero && e.got == 0 && e.golden != 0;
     if (!std::isfinite(e.got) || !std::isfinite(e.golden) || !(std::fabs(e.golden) > 16 * e.bound)) return;
@@ -210,7 +214,7 @@ struct Values {
   }
   // Note: a NaN that was read from memory that nobody wrote has the same bits, but not those that a second run finds in the
   // output.
-  bool unwritten() const { return all_ones && kept_twice; }
+  bool unwritten() const { return all_ones && either_old && some_other; }
   bool left_alone() const { return unwritten() || nan || zero; }
   std::string text(std::int64_t wrong, const Frame& frame) const {
     if (unwritten()) return std::string(kNeverWritten);

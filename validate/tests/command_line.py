@@ -136,9 +136,16 @@ class Program:
         prepare = _preparing(self.how.get("limits"), ignored)
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=env, preexec_fn=prepare, **streams)
 
+    def _alike(self, words, how):
+        return Program(*words, **how)
+
     def under(self, *words, **how):
         """The same program with more words at its end, other variables or other limits."""
-        return Program(*self.words, *words, **self._how(how))
+        return self._alike((*self.words, *words), self._how(how))
+
+    def begun_by(self, *words):
+        """The same program, begun by another one, whose words these are."""
+        return self._alike((*words, *self.words), self.how)
 
     def __call__(self, line="", *words, **how):
         __tracebackhide__ = True
@@ -195,9 +202,13 @@ class OverSet(Program):
         super().__init__(*words, **how)
         self.set = name
 
+    def _alike(self, words, how):
+        return OverSet(self.set, *words, **how)
+
     def _command(self, line, words):
-        program, subcommand, *rest = super()._command(line, words)
-        return (program, subcommand, "--set", self.set, *rest)
+        command = super()._command(line, words)
+        after = len(self.words) + 1  # the subcommand
+        return (*command[:after], "--set", self.set, *command[after:])
 
 
 def skip_file(why):

@@ -143,8 +143,8 @@ TEST_CASE("pattern: what a second run over other old bytes wrote was written, be
     first.set(i, 1);
     second.set(i, 1);
   }
-  const auto reads_like = [&](const std::byte old) {
-    for (const std::int64_t i : {2, 5}) {
+  const auto reads_like = [&](std::byte in_row_0, std::byte in_row_1) {
+    for (const auto& [i, old] : {std::pair{2, in_row_0}, std::pair{5, in_row_1}}) {
       std::fill_n(static_cast<std::byte*>(first.get().data) + 2 * first.get().offset(i), 2, std::byte{0xff});
       std::fill_n(static_cast<std::byte*>(second.get().data) + 2 * second.get().offset(i), 2, old);
     }
@@ -153,8 +153,11 @@ TEST_CASE("pattern: what a second run over other old bytes wrote was written, be
                    {{Axis::heads, Axis::head_dim}, {0, 0}}, &again)
         .reads_like;
   };
-  CHECK(reads_like(std::byte{0x5a}).starts_with(kNeverWritten));
-  CHECK(reads_like(std::byte{0xff}).starts_with("NaN with the bits of memory that nobody wrote"));
+  constexpr std::byte kFirst{0xff}, kOther{0x5a};
+  CHECK(reads_like(kOther, kOther).starts_with(kNeverWritten));
+  CHECK(reads_like(kFirst, kOther).starts_with(kNeverWritten));  // the second run keeps some rows of the first
+  CHECK(reads_like(kFirst, kFirst).starts_with("NaN with the bits of memory that nobody wrote"));
+  CHECK(reads_like(std::byte{0x3c}, kOther).starts_with("NaN with the bits of memory that nobody wrote"));
 }
 
 TEST_CASE("pattern: rows that were not sampled are neither right nor wrong") {

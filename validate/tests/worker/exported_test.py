@@ -48,7 +48,7 @@ def test_dtypes_of_a_kernel_that_declares_one(judged):
 
 
 def test_numerics_that_a_kernel_declares(judged):
-    expected = "accumulate=f32 chain=1 function_error=1 angle_error=4.76837e-07"
+    expected = "accumulate=f32 chain=1 function_error=1 angle_error=4.76837158203125e-07"
     assert expected in {case["numerics"] for case in judged if case["kernel"] == "by_pairs"}
 
 

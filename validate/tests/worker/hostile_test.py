@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import HANGS, SOURCES, Program, cases, of_kind, read, records, running, wait_until, write
+from command_line import HANGS, SOURCES, cases, of_kind, read, records, running, wait_until, write
 from judged import outcome, reasons, verdicts, whole_run
 
 OP = "layernorm_residual"
@@ -289,7 +289,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 def layered(program):
     """A program in a process that has 16 layers."""
-    return Program(sys.executable, "-c", LAYERED, program)
+    return program.begun_by(sys.executable, "-c", LAYERED)
 
 
 def test_no_kernel_runs_without_the_sandbox_that_it_should_have(hostile, confined):
