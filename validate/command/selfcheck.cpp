@@ -35,7 +35,8 @@ class Selfcheck {
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) trial(*k);
     if (policies_ || flags_.corpus) judge_fixed();
-    if (!stop_requested) judge_suite(backend_, std::move(tasks));
+    if (stop_requested) tally_.interrupted = true;
+    else judge_suite(backend_, std::move(tasks));
     // A race may never show on a GPU, so kernels that passed there are judged on simt, which tries other orders of threads.
     if (backend_ == "cuda" && !tally_.interrupted && !flags_.corpus) {
       std::vector<Task> again = tasks_of(flags_.run.selection, true, true);

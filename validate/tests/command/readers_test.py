@@ -200,7 +200,7 @@ def check_whole(checks):
                 python |= set(re.findall(r'VARIABLE = "(ASSAY_\w+)"', file.read()))
     paragraph = re.search(r"Those of the Python package.*?\n\n", page.text, re.S)[0]
     same(checks, "variable of the Python package", python, set(page.words(paragraph)) & set(re.findall(r"ASSAY_\w+", page.text)))
-    for _, _, test in page.rows("Files", "file", "what")[-7:]:
+    for _, _, test in page.rows("Files", "file", "what")[-9:]:
         for command in page.words(test):
             if not os.path.exists(os.path.join(checks.source, command.split()[0])):
                 checks.fail(f"the test `{command}`", "there is no such file")
