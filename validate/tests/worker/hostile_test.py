@@ -292,13 +292,15 @@ def layered(program):
     return program.begun_by(sys.executable, "-c", LAYERED)
 
 
-def test_no_kernel_runs_without_the_sandbox_that_it_should_have(hostile, confined):
-    line = "run --backend simt --kernel opens_files_for_writing --suite sanitize --shard 1/18 --json layered.jsonl"
-    layered(hostile)(line, code=3)
+def test_no_kernel_runs_without_the_sandbox_that_it_should_have(validate, hostile, confined):
+    line = "run --backend simt --op add --kernel naive --suite sanitize --json layered.jsonl"
+    layered(validate)(line, code=3)
     judged = cases("layered.jsonl")
-    assert verdicts("opens_files_for_writing", judged) == {"skipped"}
-    told = "\n".join(reasons("opens_files_for_writing", judged))
+    assert verdicts("naive", judged) == {"skipped"}
+    told = "\n".join(reasons("naive", judged))
     assert "machine: the worker found no memory, could not be confined" in told
+    said = layered(hostile)("run --backend simt --kernel opens_files_for_writing --suite sanitize", code=2)
+    assert "--set hostile: asked for its kernels, machine: the worker found no memory, could not be confined" in said.err
 
 
 def test_no_program_runs_without_the_sandbox_that_it_should_have(validate, confined):
