@@ -28,7 +28,7 @@ list(FILTER tests_apart INCLUDE
   REGEX "/(ops|reference)/tests/|/(attention_order|fence|hopper|model|tensor_copy|tensor_file|given|wgmma|paged|pattern|ptx.*|report_page|report_suites|schema|special|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_ops assay_command assay_known assay_hooks assay_reference
+target_link_libraries(assay_tests PRIVATE assay_flags assay_ops assay_command assay_known assay_hooks assay_reference assay_formula
   assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_include assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)

@@ -44,23 +44,17 @@ print("each is", y.numpy()[1, 64])
 """
 
 
+def pip_install(wheel, folder):
+    """The command that puts the wheel's files into a folder."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps"]
+    return [*pip, "--target", folder, wheel]
+
+
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory):
     """A folder with the wheel's files alone."""
     folder = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "install",
-        "-q",
-        "--no-deps",
-        "--target",
-        folder,
-        wheel,
-    ]
-    subprocess.run(command, check=True)
+    subprocess.run(pip_install(wheel, folder), check=True)
     return folder
 
 
@@ -122,18 +116,7 @@ def test_pip_refuses_it_on_an_older_glibc(wheel, tmp_path):
     (tmp_path / "_manylinux.py").write_text(
         "def manylinux_compatible(major, minor, arch):\n    return (major, minor) < (2, 34)\n"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "install",
-        "--no-deps",
-        "--target",
-        tmp_path / "site",
-        wheel,
-    ]
-    done = run(tmp_path, tmp_path, command)
+    done = run(tmp_path, tmp_path, pip_install(wheel, tmp_path / "site"))
     assert done.returncode == 1, done.stdout
     assert done.stderr.strip() == f"ERROR: {wheel.name} is not a supported wheel on this platform."
 

@@ -9,29 +9,19 @@ namespace {
 // Elements of the largest array of a block: small enough for a core's cache.
 constexpr std::int64_t kElements = 1 << 15;
 
-// Where the positions of a part lie in an output: writes the part's elements to their places.
-void place(const Graph& graph, const Port& output, const Part& part, const std::vector<double>& from, std::vector<double>& to) {
-  std::vector<std::int64_t> stride(output.axes.size());
-  std::int64_t step = 1;
-  for (std::size_t d = output.axes.size(); d-- > 0;) {
-    stride[d] = step;
-    step *= graph.extents[static_cast<std::size_t>(output.axes[d])];
+// Writes a part's elements of an output to their places in the whole.
+void place(const Graph& graph, const Extents& part_extents, const Port& output, const Part& part, const std::vector<double>& from,
+           std::vector<double>& to) {
+  Extents whole;
+  for (const int axis : output.axes) whole.of[static_cast<std::size_t>(axis)] = graph.extents[static_cast<std::size_t>(axis)];
+  Places places = places_in(output.axes, whole);
+  if (part.axis >= 0) {
+    std::vector<std::int64_t>& along = places[static_cast<std::size_t>(part.axis)];
+    std::vector<std::int64_t> of_part;
+    for (const std::int64_t position : part.positions) of_part.push_back(along[static_cast<std::size_t>(position)]);
+    along = std::move(of_part);
   }
-  std::vector<std::int64_t> index(output.axes.size(), 0);
-  const auto extent = [&](std::size_t d) {
-    return output.axes[d] == part.axis ? static_cast<std::int64_t>(part.positions.size())
-                                       : graph.extents[static_cast<std::size_t>(output.axes[d])];
-  };
-  for (const double v : from) {
-    std::int64_t at = 0;
-    for (std::size_t d = 0; d < index.size(); ++d)
-      at += stride[d] * (output.axes[d] == part.axis ? part.positions[static_cast<std::size_t>(index[d])] : index[d]);
-    to[static_cast<std::size_t>(at)] = v;
-    for (std::size_t d = index.size(); d-- > 0;) {
-      if (++index[d] < extent(d)) break;
-      index[d] = 0;
-    }
-  }
+  walk(output.axes, part_extents, places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
 }
 
 // The positions of an axis that rows of the first output touch.
@@ -101,11 +91,12 @@ std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors
   if (parts.empty()) return answers;
 
   const auto finish = [&](const Values& values, const Part& part) {
-    for (std::size_t o = 0; o < answers.size(); ++o) place(graph, graph.outputs[o], part, values.output(o), answers[o].values);
+    for (std::size_t o = 0; o < answers.size(); ++o)
+      place(graph, values.extents(), graph.outputs[o], part, values.output(o), answers[o].values);
     for (std::size_t k = 0; k < declared.size(); ++k) {
       const Tracked tracked(values, declared[k]);
       for (std::size_t o = 0; o < answers.size(); ++o)
-        place(graph, graph.outputs[o], part, tracked.output(o), answers[o].errors[k]);
+        place(graph, values.extents(), graph.outputs[o], part, tracked.output(o), answers[o].errors[k]);
     }
   };
   const Values first(graph, tensors, parts[0]);

@@ -13,42 +13,15 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // The axes of three sets, one set after the other.
-struct Order {
+std::vector<int> in_order(AxisSet first, AxisSet second, AxisSet third) {
   std::vector<int> axes;
-  bool of_graph = true;  // whether that is the graph's order too, so that nothing moves
-  Order(AxisSet first, AxisSet second, AxisSet third) {
-    for (const AxisSet part : {first, second, third})
-      for (AxisSet rest = part; rest; rest &= rest - 1) axes.push_back(std::countr_zero(rest));
-    of_graph = std::is_sorted(axes.begin(), axes.end());
-  }
-};
-
-// Calls visit(k, i): the k-th element in that order of axes is element i in the graph's.
-template <class Visit>
-void each_in(const Order& order, const Extents& e, Visit&& visit) {
-  AxisSet axes = 0;
-  for (const int axis : order.axes) axes |= AxisSet{1} << axis;
-  std::array<std::int64_t, kMostAxes> stride{};
-  std::int64_t step = 1;
-  for (int axis = kMostAxes - 1; axis >= 0; --axis) {
-    if (!(axes >> axis & 1)) continue;
-    stride[static_cast<std::size_t>(axis)] = step;
-    step *= e[axis];
-  }
-  std::vector<std::int64_t> index(order.axes.size(), 0);
-  std::int64_t i = 0;
-  for (std::int64_t k = 0; k < step; ++k) {
-    visit(static_cast<std::size_t>(k), static_cast<std::size_t>(i));
-    for (std::size_t d = order.axes.size(); d-- > 0;) {
-      const int axis = order.axes[d];
-      const std::int64_t along = stride[static_cast<std::size_t>(axis)];
-      i += along;
-      if (++index[d] < e[axis]) break;
-      i -= along * e[axis];
-      index[d] = 0;
-    }
-  }
+  for (const AxisSet part : {first, second, third})
+    for (const int axis : list_of(part)) axes.push_back(axis);
+  return axes;
 }
+
+// The places of a field's elements.
+Places places_of(const Field& a, const Extents& e) { return places_in(list_of(a.axes), e); }
 
 template <class Fold>
 Field fold(const Extents& e, AxisSet over, const Field& a, double neutral, Fold&& fold_row) {
@@ -79,6 +52,22 @@ double sum_of(const double* x, std::int64_t count) {
 }
 
 }  // namespace
+
+std::vector<int> list_of(AxisSet axes) {
+  std::vector<int> list;
+  for (; axes; axes &= axes - 1) list.push_back(std::countr_zero(axes));
+  return list;
+}
+
+Places places_in(std::span<const int> axes, const Extents& e) {
+  Places places;
+  std::int64_t stride = 1;
+  for (std::size_t d = axes.size(); d-- > 0;) {
+    for (std::int64_t i = 0; i < e[axes[d]]; ++i) places[static_cast<std::size_t>(axes[d])].push_back(i * stride);
+    stride *= e[axes[d]];
+  }
+  return places;
+}
 
 Field sum_over(const Extents& e, AxisSet over, const Field& a) {
   Field out = fold(e, over, a, 0.0, [](double* to, std::int64_t step, const double* from, std::int64_t count) {
@@ -115,15 +104,15 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
     return map(
         e, [](double x, double y) { return x * y; }, a, b);
 
-  const Order of_a(batch, rows, inner), of_b(batch, columns, inner), of_product(batch, rows, columns);
-  const auto moved = [&](const Order& order, const Field& from) {
+  // In another order than the graph's a copy is made.
+  const auto moved = [&](const std::vector<int>& order, const Field& from) {
     std::vector<double> out;
-    if (order.of_graph) return out;
+    if (std::is_sorted(order.begin(), order.end())) return out;
     out.resize(from.at.size());
-    each_in(order, e, [&](std::size_t k, std::size_t i) { out[k] = from.at[i]; });
+    walk(order, e, places_of(from, e), [&](std::size_t k, std::size_t i) { out[k] = from.at[i]; });
     return out;
   };
-  const std::vector<double> a_moved = moved(of_a, a), b_moved = moved(of_b, b);
+  const std::vector<double> a_moved = moved(in_order(batch, rows, inner), a), b_moved = moved(in_order(batch, columns, inner), b);
   const double* const from_a = a_moved.empty() ? a.at.data() : a_moved.data();
   const double* const from_b = b_moved.empty() ? b.at.data() : b_moved.data();
   const Eigen::Index m = e.size(rows), n = e.size(columns), k = e.size(inner), count = e.size(batch);
@@ -132,13 +121,12 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
     const Eigen::Map<const Matrix> x(from_a + i * m * k, m, k), y(from_b + i * n * k, n, k);
     Eigen::Map<Matrix>(product.data() + i * m * n, m, n).noalias() = x * y.transpose();
   }
-  Field out{batch | rows | columns, {}};
-  if (of_product.of_graph) {
-    out.at = std::move(product);
-    return out;
-  }
-  out.at.resize(product.size());
-  each_in(of_product, e, [&](std::size_t k, std::size_t i) { out.at[i] = product[k]; });
+  Field out{batch | rows | columns, std::move(product)};
+  const std::vector<int> order = in_order(batch, rows, columns);
+  if (std::is_sorted(order.begin(), order.end())) return out;
+  std::vector<double> in_graphs_order(out.at.size());
+  walk(order, e, places_of(out, e), [&](std::size_t k, std::size_t i) { in_graphs_order[i] = out.at[k]; });
+  out.at = std::move(in_graphs_order);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,7 @@
 
 namespace assay::formula {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // The extents of all axes in the part of a case that is being evaluated.
 struct Extents {
@@ -129,6 +130,37 @@ Field map(const Extents& e, F&& f, const Fields&... fields) {
 inline Field plus(const Extents& e, const Field& a, const Field& b) {
   return map(
       e, [](double x, double y) { return x + y; }, a, b);
+}
+
+// Where along each axis each index lies, in elements of an array.
+using Places = std::array<std::vector<std::int64_t>, kMostAxes>;
+
+// The places of a row-major array with these axes, outermost first.
+Places places_in(std::span<const int> axes, const Extents& e);
+// The axes of a set, in the graph's order.
+std::vector<int> list_of(AxisSet axes);
+
+// Calls visit(k, at) for each k-th element of a row-major array with these axes, outermost first; `at` is its place in another
+// array, whose places are given.
+template <class Visit>
+void walk(std::span<const int> axes, const Extents& e, const Places& places, Visit&& visit) {
+  std::size_t count = 1;
+  std::int64_t at = 0;
+  for (const int axis : axes) {
+    count *= static_cast<std::size_t>(e[axis]);
+    if (e[axis]) at += places[static_cast<std::size_t>(axis)][0];
+  }
+  std::vector<std::size_t> index(axes.size(), 0);
+  for (std::size_t k = 0; k < count; ++k) {
+    visit(k, static_cast<std::size_t>(at));
+    for (std::size_t d = axes.size(); d-- > 0;) {
+      const std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axes[d])];
+      at -= along[index[d]];
+      index[d] = index[d] + 1 < along.size() ? index[d] + 1 : 0;
+      at += along[index[d]];
+      if (index[d] != 0) break;
+    }
+  }
 }
 
 // The field with these axes at least.

@@ -98,13 +98,9 @@ Off Tracked::widened(int i, Off off, Extra&& extra) const {
   Field& grows = coherent() ? off.any : off.fresh;
   const Field& other = coherent() ? off.fresh : off.any;
   if (!coherent()) off.k = std::min(off.k, kUniform);
-  if (values_[i].shared.empty())
-    grows = map(
-        extents(), [&](double x, double own, double rest) { return own + extra(x, own + rest); }, v, grows, other);
-  else
-    grows = map(
-        extents(), [&](double x, double own, double rest, double common) { return own + extra(x, own + rest + common); }, v,
-        grows, other, shared(i));
+  grows = map(
+      extents(), [&](double x, double own, double rest, double common) { return own + extra(x, own + rest + common); }, v, grows,
+      other, shared(i));
   return off;
 }
 
@@ -112,18 +108,10 @@ Off Tracked::rounded(int i, Off off) const {
   if (off.any.none() && off.fresh.none() && values_[i].shared.empty()) {  // one operation on exact values
     const DType to = declared_.numerics.accumulate;
     const double most = overflow_threshold(to);  // what overflows does so in every kernel
-    const Field& v = values_[i].value;
-    if (to == f32)
-      off.any = map(
-          extents(),
-          [most](double x) { return std::fabs(x) < most ? std::fabs(static_cast<double>(static_cast<float>(x)) - x) : 0.0; }, v);
-    else
-      off.any = map(
-          extents(), [most, to](double x) { return std::fabs(x) < most ? std::fabs(round_to(to, x) - x) : 0.0; }, v);
+    off.any = map(
+        extents(), [most, to](double x) { return std::fabs(x) < most ? std::fabs(round_to(to, x) - x) : 0.0; }, values_[i].value);
     return off;
   }
-  if (values_[i].finite)
-    return widened(i, std::move(off), [u = u_, low = floor_](double x, double t) { return u * (std::fabs(x) + t) + low; });
   return widened(i, std::move(off), [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
 }
 
@@ -330,7 +318,9 @@ Off Tracked::apply_function(int i) const {
           },
           slope);
     }
-    case Kind::sigmoid: {  // |f''| <= 1/(6 sqrt 3) = 0.0962; f(z) = 1/(1 + exp(-z)): exp's error counts by 1 - f
+    // |f''| <= 1/(6 sqrt 3) = 0.0962.  1/(1 + e), e = exp(-z): the error of e counts by 1 - f, the sum rounds, and the quotient
+    // errs by Q u.  A change of z to e^t times its f at most.
+    case Kind::sigmoid: {
       const auto slope = [](double a) { return assay::detail::sigmoid(a) * assay::detail::sigmoid(-a); };
       return whole(
           [=, exponent = numerics.exponent_error](double a, double t, double y) {
@@ -340,11 +330,13 @@ Off Tracked::apply_function(int i) const {
           },
           slope);
     }
-    case Kind::softplus:  // |f''| <= 1/4; max(z, 0) + log1p(exp(-|z|))
+    // |f''| <= 1/4.  max(z, 0) + log1p(e), e = exp(-|z|): e is off by f, and by 2u |z| where exp2 takes z log2(e), and its
+    // logarithm by no larger a share; the logarithm by f, and by 2u for a change of base; the sum rounds.
+    case Kind::softplus:
       return whole(
           [=](double a, double t, double y) {
             const double off = moved(assay::detail::sigmoid(a), 0.25, 1, t);
-            return off + u * (y + off) * (2 * f + 4 + 2 * std::fabs(a)) + lost + 2 * low;
+            return off + u * (y + off) * (2 * f + 3 + 2 * (std::fabs(a) + t)) + lost + 2 * low;
           },
           [](double a) { return assay::detail::sigmoid(a); });
     case Kind::sqrt:

@@ -86,6 +86,7 @@ class Tracked {
   Off add_up(int node) const;
   Off multiply_up(int node) const;
   Off along_rows(int node) const;
+  double roundings(double count) const;  // of the longest chain of a sum of `count` terms
   double additions(double count) const;
   Field rescales(const RowParts& rows) const;    // how often an online sum is rescaled
   Off weigh(int node, const Off& x) const;       // softmax

@@ -10,8 +10,8 @@
 //   sum       its terms' relative errors weigh by p: sum p r; independent ones as a walk, lambda sqrt(sum p^2 r^2).  n additions
 //             of positive terms: n u.
 //   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
-//             If these add up to rho the product is off by exp(rho) - 1 at most, and never by more than 1.  A subnormal exp is
-//             off by half the least subnormal times its relative error in units, or vanishes.
+//             If these add up to rho the product is off by a relative exp(rho) - 1 at most, and a weight is never above 1.  A
+//             subnormal exp is off by half the least subnormal times its relative error in units, or vanishes.
 //   log       log(s (1 + rho)) is off by rho / (1 - rho), log itself by f |log s| and a change of base 2u |log s|; max + log s
 //             rounds.
 #include <algorithm>
@@ -94,13 +94,14 @@ Off Tracked::weigh(int i, const Off& x) const {
   const Field rest = plus(e, plus(e, from_others, of_sum), fused);
   const Field off = map(
       e,
-      [quotient, subnormal](double p, double exponent, double others) {
+      [quotient, subnormal](double p, double exponent, double others, double d, double log_sum) {
         if (std::isnan(p)) return 0.0;
         const double rho = exponent * (1 - p) + others + quotient;
-        const double relative = p * (rho < 0.02 ? rho * (1 + rho) : std::expm1(std::min(rho, 700.0)));
-        return std::min(relative, 1.0) + subnormal;
+        // From rho = 1 on the largest that the weight may be, so that one which is 0 in f64 counts too.
+        const double grown = rho < 1 ? p * std::expm1(rho) : std::isfinite(d) ? std::exp(std::min(rho - d - log_sum, 0.0)) : 0.0;
+        return grown + subnormal;
       },
-      rows.weight, own, rest);
+      rows.weight, own, rest, rows.distance, rows.log_sum);
   const Off result{.any = off, .fresh = {}};
   return numerics.stores_intermediate ? stored(i, result) : result;  // a kernel that stores its exps
 }

@@ -16,6 +16,10 @@
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {
+double Tracked::roundings(double count) const {
+  return std::max(0.0, static_cast<double>(declared_.numerics.chain.roundings(static_cast<std::int64_t>(count))));
+}
+
 Off Tracked::add_up(int i) const {
   const Node& n = node(i);
   const int argument = n.arguments[0];
@@ -49,16 +53,12 @@ Off Tracked::add_up(int i) const {
   const double u = u_, walk = deviations_counted();
   const bool narrow = u > unit_roundoff(f32);
   double fewest = kInfinity;
-  const auto additions = [&](double count) {
-    const double chain = static_cast<double>(numerics.chain.roundings(static_cast<std::int64_t>(count)));
-    return std::max(chain, 0.0);
-  };
-  for (const double count : terms.count.at) fewest = std::min(fewest, additions(count));
+  for (const double count : terms.count.at) fewest = std::min(fewest, roundings(count));
   const Field size = plus(extents(), terms.size, sum(total(argument)));
   const Field worst = map(
       extents(),
       [&](double count, double magnitude) {
-        const double chain = additions(count);
+        const double chain = roundings(count);
         const double grown = narrow ? std::min(compounded(chain * u), count * u) : compounded(chain * u);
         return grown * magnitude + (numerics.flushes_storage ? 3 * static_cast<double>(extents().size(n.over)) * 0x1p-126 : 0.0);
       },
@@ -67,10 +67,11 @@ Off Tracked::add_up(int i) const {
   const Field of_walk = map(
       extents(),
       [&](double count, double root, double value, double most) {
-        return std::min(most, walk * std::sqrt(additions(count)) * u * (root + std::fabs(value)));
+        return std::min(most, walk * std::sqrt(roundings(count)) * u * (root + std::fabs(value)));
       },
       terms.count, terms.root, values_[i].value, worst);
-  const auto one_sided = [](double value, double magnitude) { return std::fabs(value) >= 0.999 * magnitude; };
+  // Note: exactly, as both add the same numbers in the same order.
+  const auto one_sided = [](double value, double magnitude) { return std::fabs(value) == magnitude; };
   const Field certain = map(
       extents(), [&](double value, double magnitude, double most) { return one_sided(value, magnitude) ? most : 0.0; },
       values_[i].value, terms.size, worst);

@@ -69,32 +69,17 @@ Values::Values(const Graph& graph, std::span<const Tensor> tensors, Part part, c
 }
 
 Field Values::load(const Port& input) const {
-  const std::size_t number = static_cast<std::size_t>(&input - graph_.inputs.data());
-  const Tensor& t = tensors_[number];
+  const Tensor& t = tensors_[static_cast<std::size_t>(&input - graph_.inputs.data())];
+  Places places;
+  for (std::size_t d = 0; d < input.axes.size(); ++d) {
+    const int axis = input.axes[d];
+    for (std::int64_t i = 0; i < extents_[axis]; ++i)
+      places[static_cast<std::size_t>(axis)].push_back(t.stride[d] *
+                                                       (axis == part_.axis ? part_.positions[static_cast<std::size_t>(i)] : i));
+  }
   Field out = Field::like(graph_.nodes[static_cast<std::size_t>(input.node)].axes, extents_);
-  std::array<std::int64_t, kMostAxes> stride{};  // in elements of the tensor, by axis
-  for (std::size_t d = 0; d < input.axes.size(); ++d) stride[static_cast<std::size_t>(input.axes[d])] += t.stride[d];
-  if (out.axes == 0) {
-    out.at[0] = decode(t.dtype, t.data, 0);
-    return out;
-  }
-  const detail::Loop loop(out.axes, extents_);
-  const auto last = static_cast<std::size_t>(loop.depth - 1);
-  std::array<std::int64_t, kMostAxes> index{};
-  std::size_t k = 0;
-  const auto position = [&](std::size_t depth) {
-    const std::int64_t i = index[depth];
-    return loop.axis[depth] == part_.axis ? part_.positions[static_cast<std::size_t>(i)] : i;
-  };
-  while (k < out.at.size()) {
-    std::int64_t from = 0;
-    for (std::size_t d = 0; d <= last; ++d) from += position(d) * stride[static_cast<std::size_t>(loop.axis[d])];
-    out.at[k++] = decode(t.dtype, t.data, from);
-    for (std::size_t d = last + 1; d-- > 0;) {
-      if (++index[d] < loop.extent[d]) break;
-      index[d] = 0;
-    }
-  }
+  walk(list_of(out.axes), extents_, places,
+       [&](std::size_t k, std::size_t at) { out.at[k] = decode(t.dtype, t.data, static_cast<std::int64_t>(at)); });
   return out;
 }
 
@@ -128,26 +113,8 @@ Field Values::compute(const Node& node) const {
     case Kind::sum: return sum_over(extents_, node.over, value(0));
     case Kind::max: return max_over(extents_, node.over, value(0));
     case Kind::dot: return dot_over(extents_, node.over, value(0), value(1));
-    default: break;
+    default: return {};  // rows: find_rows()
   }
-  const Field& x = value(0);
-  const Field top = max_over(extents_, node.over, x);
-  if (node.kind == Kind::softmax) {
-    const Field e = map(
-        extents_, [](double v, double m) { return std::exp(v - m); }, x, top);
-    return map(
-        extents_, [](double v, double s) { return v / s; }, e, sum_over(extents_, node.over, e));
-  }
-  // Where the maximum is infinite or NaN, so is the answer; 0 is subtracted there.
-  const Field safe = map(
-      extents_, [](double m) { return std::isfinite(m) ? m : 0.0; }, top);
-  const Field e = map(
-      extents_, [](double v, double m) { return std::exp(v - m); }, x, safe);
-  const Field log_sum = map(
-      extents_, [](double s, double m) { return std::isfinite(m) ? std::log(s) + m : m; }, sum_over(extents_, node.over, e), top);
-  if (node.kind == Kind::logsumexp) return log_sum;
-  return map(
-      extents_, [](double v, double l) { return v - l; }, x, log_sum);
 }
 
 std::map<Symbol, Field> Values::shared_of(int argument, AxisSet axes) const {
@@ -251,8 +218,9 @@ void Values::find_rows(int i, Known& y) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
   const Field& x = (*this)[node.arguments[0]].value;
   RowParts& rows = y.rows;
+  const Field top = max_over(extents_, node.over, x);
   rows.top = map(
-      extents_, [](double m) { return std::isfinite(m) ? m : 0.0; }, max_over(extents_, node.over, x));
+      extents_, [](double m) { return std::isfinite(m) ? m : 0.0; }, top);
   rows.distance = map(
       extents_, [](double v, double m) { return m - v; }, x, rows.top);
   const Field e = map(
@@ -265,6 +233,18 @@ void Values::find_rows(int i, Known& y) const {
                             extents_, [](double v) { return v > 0 ? 1.0 : 0.0; }, e));
   rows.log_sum = map(
       extents_, [](double s) { return s > 0 ? std::log(s) : 0.0; }, sum);
+
+  // A maximum that is infinite or NaN is subtracted from itself, so the row is NaN; as a logarithm of a sum it is the answer.
+  if (node.kind == Kind::softmax) {
+    y.value = map(
+        extents_, [](double v, double s, double m) { return std::isfinite(m) ? v / s : kNaN; }, e, sum, top);
+    return;
+  }
+  y.value = map(
+      extents_, [](double l, double m) { return std::isfinite(m) ? l + m : m; }, rows.log_sum, top);
+  if (node.kind == Kind::log_softmax)
+    y.value = map(
+        extents_, [](double v, double l) { return v - l; }, x, y.value);
 }
 
 Known Values::visit(int i) const {
@@ -275,16 +255,6 @@ Known Values::visit(int i) const {
       if (p.node == i) y.value = load(p);
   } else {
     y.value = compute(node);
-  }
-  y.finite = std::all_of(y.value.at.begin(), y.value.at.end(), [](double v) { return std::isfinite(v); });
-  const auto multiplies = [i](const Node& n) {
-    return n.kind == Kind::dot && std::find(n.arguments.begin(), n.arguments.end(), i) != n.arguments.end();
-  };
-  if (std::any_of(graph_.nodes.begin(), graph_.nodes.end(), multiplies)) {
-    y.size = map(
-        extents_, [](double v) { return std::fabs(v); }, y.value);
-    y.squares = map(
-        extents_, [](double v) { return v * v; }, y.value);
   }
   const bool of_exact = std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
   switch (node.kind) {
@@ -306,35 +276,25 @@ Known Values::visit(int i) const {
     case Kind::log_softmax: find_rows(i, y); break;
     default: break;
   }
+  const auto multiplies = [i](const Node& n) {
+    return n.kind == Kind::dot && std::find(n.arguments.begin(), n.arguments.end(), i) != n.arguments.end();
+  };
+  if (std::any_of(graph_.nodes.begin(), graph_.nodes.end(), multiplies)) {
+    y.size = map(
+        extents_, [](double v) { return std::fabs(v); }, y.value);
+    y.squares = map(
+        extents_, [](double v) { return v * v; }, y.value);
+  }
   if (!y.exact) share(i, y);
   return y;
 }
 
 std::vector<double> Values::in_order_of(const Port& output, const Field& field) const {
   AxisSet axes = 0;
-  std::size_t count = 1;
-  for (const int axis : output.axes) {
-    axes |= AxisSet{1} << axis;
-    count *= static_cast<std::size_t>(extents_[axis]);
-  }
+  for (const int axis : output.axes) axes |= AxisSet{1} << axis;
   const Field whole = spread(extents_, axes, field);
-  if (std::is_sorted(output.axes.begin(), output.axes.end())) return whole.at;
-  const detail::Loop loop(axes, extents_);
-  const detail::Steps steps = loop.steps(axes);
-  std::array<std::int64_t, kMostAxes> stride{};
-  for (int d = 0; d < loop.depth; ++d)
-    stride[static_cast<std::size_t>(loop.axis[static_cast<std::size_t>(d)])] = steps.stride[static_cast<std::size_t>(d)];
-  std::vector<double> out(count);
-  std::vector<std::int64_t> index(output.axes.size(), 0);
-  for (double& to : out) {
-    std::int64_t from = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) from += index[d] * stride[static_cast<std::size_t>(output.axes[d])];
-    to = whole.at[static_cast<std::size_t>(from)];
-    for (std::size_t d = index.size(); d-- > 0;) {
-      if (++index[d] < extents_[output.axes[d]]) break;
-      index[d] = 0;
-    }
-  }
+  std::vector<double> out(whole.at.size());
+  walk(output.axes, extents_, places_in(list_of(axes), extents_), [&](std::size_t k, std::size_t i) { out[k] = whole.at[i]; });
   return out;
 }
 

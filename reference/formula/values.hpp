@@ -76,7 +76,7 @@ class Values {
   // The shared errors of an argument as a node with these axes uses it.
   std::map<Symbol, Field> shared_of(int argument, AxisSet axes) const;
   void find_terms(int node, Known& y) const;
-  void find_rows(int node, Known& y) const;
+  void find_rows(int node, Known& y) const;  // their values too
 
   const Graph& graph_;
   std::span<const Tensor> tensors_;

@@ -9,7 +9,6 @@
 
 #include "catch_shim.hpp"
 #include "reference/tests/formula_testing.hpp"
-#include "reference/tests/golden_testing.hpp"
 #include "validate/problem/numerics_text.hpp"
 
 namespace assay {
@@ -44,16 +43,16 @@ Compared compare(const Op& op, std::string_view suite, std::int64_t most_element
   for (const Case& drawn : test::near_cases(datasets, op.shape(), suite, {.reduce = true})) {
     const Case c = test::fewer_rows(drawn, op.shape(), most_elements);
     if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 4 * most_elements || overflows(c, op.shape())) continue;
-    test::FormulaCase made(op, c);
+    test::FilledCase made(op, c);
     if (!made.problem().legal()) continue;
     made.problem().solve();
     const Errors errors = find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent;
     made.problem().set_errors(errors);
-    const Graph g = made.trace();
+    const Graph g = test::trace(made);
     std::vector<Declared> declared;
     for (const Numerics& n : all)
       if (has_rules(g, n)) declared.push_back({n, errors, c.dtype});
-    const std::vector<Answer> answers = evaluate(g, made.inputs_of(g), made.problem().rows(), declared);
+    const std::vector<Answer> answers = evaluate(g, test::inputs_of(g, made), made.problem().rows(), declared);
     for (std::size_t o = 0; o < answers.size(); ++o) {
       const std::span<const double> golden = made.problem().golden(static_cast<int>(o));
       for (std::size_t i = 0; i < golden.size(); ++i, ++result.values) {

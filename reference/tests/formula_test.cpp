@@ -6,7 +6,6 @@
 
 #include "catch_shim.hpp"
 #include "reference/tests/formula_testing.hpp"
-#include "reference/tests/golden_testing.hpp"
 
 namespace assay {
 namespace {
@@ -102,7 +101,7 @@ TEST_CASE("formula: a graph reads back from its text, and other texts are refuse
     const Op& op = *find_op(f->op);
     for (const Case& c : test::near_cases(datasets, op.shape(), "first", {.reduce = true})) {
       if (elements(c, op.shape()) > 1 << 16) continue;
-      const Graph g = test::FormulaCase(op, c).trace();
+      const Graph g = test::trace(test::FilledCase(op, c));
       INFO(repro(c, op.shape()));
       const std::string text = to_json(g);
       CHECK(parse(text) == g);
@@ -137,10 +136,10 @@ TEST_CASE("formula: rows alone have the values and bounds that they have in the 
     for (const Case& c : test::near_cases(datasets, op.shape(), "first", {.reduce = true})) {
       const std::int64_t size = elements(c, op.shape());
       if (size == 0 || size > 1 << 17) continue;
-      test::FormulaCase made(op, c);
-      const Graph g = made.trace();
+      test::FilledCase made(op, c);
+      const Graph g = test::trace(made);
       if (block_axis(g) < 0 || g.outputs[0].axes.size() < 2) continue;
-      const std::vector<Tensor> inputs = made.inputs_of(g);
+      const std::vector<Tensor> inputs = test::inputs_of(g, made);
       const Declared declared[] = {{.numerics = {}, .errors = Errors::independent, .storage = c.dtype}};
       const std::int64_t rows = g.extents[static_cast<std::size_t>(g.outputs[0].axes[0])];
       const Rows some{.total = rows, .sample = {rows / 3, rows - 1}};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,29 @@ inline std::vector<Case> near_cases(const Datasets& datasets, const OpShape& op,
   return all;
 }
 
+// A case's problem with its tensors in memory, inputs filled; not solved.
+class FilledCase {
+ public:
+  FilledCase(const Op& op, const Case& c) : op_(op), problem_(op.make()) {
+    const std::vector<Placement> placements = place(op, c);
+    std::vector<std::byte*> pointers;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      images_.emplace_back(placements[i].bytes);
+      fill_image(op, c, static_cast<int>(i), placements[i], images_.back().data(), {});
+      pointers.push_back(images_.back().data());
+    }
+    attach(*problem_, c, placements, pointers);
+  }
+  const Op& op() const { return op_; }
+  Problem& problem() const { return *problem_; }
+  const Tensor& tensor(std::string_view name) const { return *problem_->tensors()[tensor_index(op_, name)]; }
+
+ private:
+  const Op& op_;
+  std::unique_ptr<Problem> problem_;
+  std::vector<std::vector<std::byte>> images_;
+};
+
 // Solves the smoke suite and a random suite by golden and by oracle (output 0); fails if they differ by more than two f64
 // computations may.  Takes one of the three dtypes per shape, in turn.  Returns the number of elements compared.
 inline std::int64_t golden_meets_oracle(std::string_view op_name) {
@@ -62,16 +86,8 @@ inline std::int64_t golden_meets_oracle(std::string_view op_name) {
       if (const std::int64_t n = number++; n % 3 != n / 3 % 3) continue;
       const Case c = fewer_rows(drawn, op.shape(), 200'000);
       if (elements(c, op.shape()) == 0) continue;
-      const std::vector<Placement> placements = place(op, c);
-      std::vector<std::vector<std::byte>> images;
-      std::vector<std::byte*> pointers;
-      for (std::size_t i = 0; i < placements.size(); ++i) {
-        images.emplace_back(placements[i].bytes);
-        fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
-        pointers.push_back(images.back().data());
-      }
-      const auto problem = op.make();
-      attach(*problem, c, placements, pointers);
+      const FilledCase filled(op, c);
+      Problem* const problem = &filled.problem();
       problem->solve();
       const std::span<const double> golden = problem->golden(0);
       std::vector<double> other(golden.size());

@@ -25,7 +25,7 @@ void flatten(const Json& from, std::vector<double>& to) {
 }
 
 struct Witness {
-  std::unique_ptr<test::FormulaCase> made;
+  std::unique_ptr<test::FilledCase> made;
   Graph graph;
   std::vector<std::vector<double>> expected;  // by output
 
@@ -43,7 +43,7 @@ struct Witness {
       REQUIRE(word != a.choices.end());
       c.attributes[std::string(a.name)] = static_cast<double>(word - a.choices.begin());
     }
-    made = std::make_unique<test::FormulaCase>(op, c);
+    made = std::make_unique<test::FilledCase>(op, c);
     for (const auto& [name, values] : json.at("inputs").items()) {
       std::vector<double> flat;
       flatten(values, flat);
@@ -51,13 +51,13 @@ struct Witness {
       REQUIRE(t.size() == static_cast<std::int64_t>(flat.size()));
       for (std::size_t i = 0; i < flat.size(); ++i) t.set(static_cast<std::int64_t>(i), flat[i]);
     }
-    graph = made->trace();
+    graph = test::trace(*made);
     for (const Port& p : graph.outputs) flatten(json.at("outputs").at(p.name), expected.emplace_back());
   }
 
   // Whether a graph of this case's tensors has the outputs that are expected, to 1e-12.
   bool meets(const Graph& g) const {
-    const std::vector<Tensor> inputs = made->inputs_of(g);
+    const std::vector<Tensor> inputs = test::inputs_of(g, *made);
     const Values values(g, inputs);
     for (std::size_t o = 0; o < expected.size(); ++o) {
       const std::vector<double> got = values.output(o);

@@ -34,8 +34,7 @@ std::string dtypes_text(const DTypes& set) {
 }
 
 void show_set(const std::string& set) {
-  constexpr double kPatience = 60;  // seconds
-  if (!set.empty()) load_set(set, "simt", kPatience);
+  if (!set.empty()) load_set(set, "simt");
 }
 
 std::string shown_name(const Kernel& k) { return (k.broken ? "broken/" : "") + std::string(k.name); }

@@ -294,8 +294,7 @@ int run_model(const ModelFlags& flags) {
     return kAllPassed;
   }
 
-  constexpr double kPatience = 60;  // seconds
-  if (!flags.set.empty()) add_set(flags.set, backend_name, kPatience);
+  if (!flags.set.empty()) add_set(flags.set, backend_name);
   const std::unique_ptr<Backend> backend = open_backend(backend_name);
   const Texts texts = flags.check ? texts_of(flags, d.vocab, d.positions) : Texts{};
   for (const Tokens& t : texts.tokens) lengths.push_back(static_cast<std::int64_t>(t.size()));

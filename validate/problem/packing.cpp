@@ -3,8 +3,10 @@
 
 namespace assay {
 
-Packing pack(const Op& op, const Case& c) {
-  Packing p{.placements = place(op, c)};
+Packing pack(const Op& op, const Case& c) { return pack(op, place(op, c)); }
+
+Packing pack(const Op& op, std::vector<Placement> placements) {
+  Packing p{.placements = std::move(placements)};
   for (std::size_t i = 0; i < p.placements.size(); ++i) {
     const auto take = [&](std::size_t& total) {
       const std::size_t begin = total + p.placements[i].offset;

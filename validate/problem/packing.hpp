@@ -15,5 +15,6 @@ struct Packing {
   std::size_t output_bytes = 0;  // per run; run k's images start at k * output_bytes
 };
 Packing pack(const Op& op, const Case& c);
+Packing pack(const Op& op, std::vector<Placement> placements);
 
 }  // namespace assay

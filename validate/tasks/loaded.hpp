@@ -16,9 +16,10 @@ namespace assay {
 // (use_kernels).  `flags`: see Loaded.  Throws BadInput, one sentence that begins with the flags.
 const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s);
 // The same for the kernels of a set (sets.hpp), which must be built as this program is.
-const Loaded& load_set(const std::string& set, std::string_view backend, double timeout_s);
+inline constexpr double kListingPatience = 60;  // seconds, where no flag gives a limit
+const Loaded& load_set(const std::string& set, std::string_view backend, double timeout_s = kListingPatience);
 // Adds those of a set that are not built in.
-void add_set(const std::string& set, std::string_view backend, double timeout_s);
+void add_set(const std::string& set, std::string_view backend, double timeout_s = kListingPatience);
 
 // Lets the kernels of this tree run from the PTX that nvcc made of them, each by the program of its op, ptx/OP beside this one
 // (docs/ptx.md).  `device`: the machine in words.  Returns why that cannot be, a sentence; empty: it can.

@@ -13,23 +13,14 @@ namespace assay {
 
 namespace {
 
-// Offsets of the images of all tensors; an absent one has no bytes.
-Packing packing_of(const Op& op, Problem& problem) {
-  Packing p;
-  const auto take = [](std::size_t& total, std::size_t bytes) {
-    const std::size_t begin = total;
-    total += (bytes + 255) / 256 * 256;
-    return begin;
-  };
-  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-    Placement place{.tensor = *problem.tensors()[i]};
-    const Tensor& t = place.tensor;
-    if (t.rank > 0 && t.size() > 0) place.bytes = static_cast<std::size_t>((t.offset(t.size() - 1) + 1) * size_of(t.dtype));
-    p.given.push_back(is_given(op.tensors[i]) ? take(p.input_bytes, place.bytes) : 0);
-    p.at.push_back(op.tensors[i].role == Role::output ? take(p.output_bytes, place.bytes) : p.given.back());
-    p.placements.push_back(place);
+// The images of a step's tensors as they lie in memory; an absent one has no bytes.
+std::vector<Placement> placements_of(Problem& problem) {
+  std::vector<Placement> all;
+  for (const Tensor* t : problem.tensors()) {
+    Placement& place = all.emplace_back(Placement{.tensor = *t});
+    if (t->size() > 0) place.bytes = static_cast<std::size_t>((t->offset(t->size() - 1) + 1) * size_of(t->dtype));
   }
-  return p;
+  return all;
 }
 
 // The case as far as an order has it.
@@ -44,7 +35,7 @@ Case case_of(const Step& step, const Op& op, Problem& problem) {
 }  // namespace
 
 void StepWorker::run(const Step& step, const Kernel& kernel, const Op& op, Problem& problem, const RunOptions& how) {
-  const Packing packing = packing_of(op, problem);
+  const Packing packing = pack(op, placements_of(problem));
   const SharedMemory inputs(packing.input_bytes), outputs(packing.output_bytes);
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
     if (is_given(op.tensors[i]) && packing.placements[i].bytes)
