@@ -6,11 +6,13 @@
 
 #include <Eigen/Core>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -325,3 +327,84 @@ double scratch(const attention_forward::Args& a, const Rows& rows) {
 static const LinkedGolden<attention_forward> linked_attention_forward(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+namespace {
+
+using Op = assay::attention_forward;
+
+const Axis batch("batch"), seq_q("seq_q"), seq_k("seq_k"), heads("heads"), kv_heads("kv_heads"), head_dim("head_dim");
+const Axis starts("batch+1"), key_batch("key_batch");  // key_batch: batch as keys have it, where queries see those of other rows
+
+// Of a sequence of packed tokens: the first, and the first of the next.
+struct Packed {
+  Array first, end;
+  Packed(const Array& starts_of, const Array& sequence)
+      : first(take(starts_of, starts, sequence)), end(take(starts_of, starts, sequence + 1)) {}
+};
+Array sequence_of(const Array& token, const Array& starts_of) { return sum(starts)(starts_of <= token) - 1; }
+
+// The channels of x, rotated in pairs by the angles of its tokens' places.
+Array rotated(Formula& f, const AttentionRope& rope, const Array& x, const Array& place) {
+  const auto turning = static_cast<double>(rope.rotary(f.extent(head_dim)));
+  if (turning == 0) return x;
+  const bool halves = rope.pairs == AttentionRope::Pairs::half;
+  const double apart = halves ? turning / 2 : 1;  // from one channel of a pair to the other
+  const Array channel = f.index(head_dim), turns = channel < turning;
+  const Array second = halves ? quotient(channel, apart) : channel - 2 * quotient(channel, 2);  // 1, or 0 in the first of a pair
+  const Array pair = halves ? channel - apart * second : quotient(channel, 2);
+  const Array other = take(x, head_dim, where(turns, where(second, channel - apart, channel + apart), channel));
+  const Array position = place + rope.offset;
+  const Array cosine = cos_turn(position, -2 * pair, turning, rope.base_used());
+  const Array sine = sin_turn(position, -2 * pair, turning, rope.base_used());
+  return step("rotated", where(turns, x * cosine + where(second, other, -other) * sine, x), Stored::where_rotated);
+}
+
+void write(const Op::Args& a, Formula& f) {
+  std::vector<Axis> along_keys = {seq_k};
+  Array query = f.index(seq_q), key = f.index(seq_k), own_key = key;  // places in sequences; own_key: in the key's own
+  std::optional<Array> seen;
+  const auto also = [&](const Array& condition) { seen = seen ? *seen && condition : condition; };
+  const auto queries = static_cast<double>(f.extent(seq_q));
+  Operand keys = static_cast<double>(f.extent(seq_k));
+  Array after = queries - query;  // queries from this one on, to the end of its sequence
+  if (a.packed) {
+    along_keys.push_back(key_batch);
+    f.rename("k", batch, key_batch);
+    f.rename("v", batch, key_batch);
+    const Array starts_q = f.in("cu_seqlens_q"), starts_k = f.in("cu_seqlens_k");
+    const Array token = f.index(batch) * queries + query, key_token = f.index(key_batch) * keys + key;
+    const Array sequence = sequence_of(token, starts_q);
+    const Packed of_queries(starts_q, sequence), of_keys(starts_k, sequence);
+    query = token - of_queries.first;
+    after = of_queries.end - token;
+    key = key_token - of_keys.first;
+    own_key = key_token - Packed(starts_k, sequence_of(key_token, starts_k)).first;
+    keys = of_keys.end - of_keys.first;
+    also(key >= 0);
+    if (a.mask != Op::Mask::causal) also(key < keys);
+  }
+  const Array place = a.mask == Op::Mask::causal_top_left ? query : keys - after;
+  if (a.mask != Op::Mask::none) also(key <= place);
+  if (a.window != 0) also(key > place - a.window);
+
+  const Array head = quotient(f.index(heads), static_cast<double>(f.extent(heads) / f.extent(kv_heads)));
+  const Array q = rotated(f, a.rope, f.in("q"), place), k = rotated(f, a.rope, take(f.in("k"), kv_heads, head), own_key);
+  Array scores = sum(head_dim)(q * k) * a.scale_used();
+  if (a.softcap != 0) scores = a.softcap * tanh(scores / a.softcap);
+  scores = step("scores", scores);
+  if (seen) scores = where(*seen, scores, -INFINITY);
+
+  f.out("o", sum(along_keys)(softmax_or_zero(along_keys)(scores) * take(f.in("v"), kv_heads, head)));
+  Array log_sum = logsumexp(along_keys)(scores);
+  if (a.softcap == 0) {  // a score may be inf, which makes both NaN
+    const Array top = max(along_keys)(scores);
+    log_sum = where(top < INFINITY, log_sum, top - top);
+  }
+  f.out("lse", log_sum);
+}
+
+const LinkedFormula<assay::attention_forward> formula_of_attention_forward("attention_forward", write);
+
+}  // namespace
+}  // namespace assay::formula

@@ -5,7 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
-#include "reference/formula/formula.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 

@@ -7,7 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
-#include "reference/formula/formula.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 

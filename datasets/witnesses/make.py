@@ -15,7 +15,7 @@ import random
 import sys
 from pathlib import Path
 
-from mpmath import mp, mpf, erf, exp, fsum, log, pi, sqrt, tanh
+from mpmath import cos, erf, exp, fsum, isinf, isnan, log, mp, mpf, pi, power, sin, sqrt, tanh
 
 mp.dps = 50
 HERE = Path(__file__).resolve().parent
@@ -84,8 +84,140 @@ def row_reduce(x, what):
     return {"y": [reduce(row) for row in x]}
 
 
+def turned(row, position, rope, rotary_dim, base):
+    """One row of a head, rotated by its position (Su et al. 2021, RoFormer, section 3.4.2)."""
+    turning = rotary_dim or len(row) // 2 * 2
+    out = [mpf(v) for v in row]
+    for i in range(turning // 2):
+        one, other = (i, i + turning // 2) if rope == "half" else (2 * i, 2 * i + 1)
+        angle = position * power(mpf(base), -mpf(2 * i) / turning)
+        out[one] = mpf(row[one]) * cos(angle) - mpf(row[other]) * sin(angle)
+        out[other] = mpf(row[one]) * sin(angle) + mpf(row[other]) * cos(angle)
+    return out
+
+
+def attention_forward(
+    q,
+    k,
+    v,
+    cu_seqlens_q=None,
+    cu_seqlens_k=None,
+    mask="none",
+    scale=0,
+    window=0,
+    softcap=0,
+    rope="none",
+    rotary_dim=0,
+    rope_base=10000,
+    rope_offset=0,
+):
+    batch, seq_q = len(q), len(q[0])
+    heads, dim = len(q[0][0]), len(q[0][0][0])
+    seq_k, group = len(k[0]), len(q[0][0]) // len(k[0][0])
+    queries, keys, values = ([token for row in tensor for token in row] for tensor in (q, k, v))
+    starts_q = cu_seqlens_q or [b * seq_q for b in range(batch + 1)]
+    starts_k = cu_seqlens_k or [b * seq_k for b in range(batch + 1)]
+    factor = mpf(scale) if scale else 1 / sqrt(mpf(dim))
+    out = [[None] * heads for _ in queries]
+    logs = [[None] * heads for _ in queries]
+    for first_q, end_q, first_k, end_k in zip(starts_q, starts_q[1:], starts_k, starts_k[1:]):
+        for token in range(first_q, end_q):
+            place = token - first_q if mask == "causal_top_left" else token - first_q + (end_k - first_k) - (end_q - first_q)
+            seen = [j for j in range(end_k - first_k) if (mask == "none" or j <= place) and (not window or j > place - window)]
+            for head in range(heads):
+                query = queries[token][head]
+                rows = [keys[first_k + j][head // group] for j in seen]
+                if rope != "none":
+                    query = turned(query, place + rope_offset, rope, rotary_dim, rope_base)
+                    rows = [turned(row, j + rope_offset, rope, rotary_dim, rope_base) for row, j in zip(rows, seen)]
+                scores = [fsum(mpf(a) * mpf(b) for a, b in zip(query, row)) * factor for row in rows]
+                if softcap:
+                    scores = [softcap * tanh(s / softcap) for s in scores]
+                weights = [exp(s) for s in scores]
+                total = fsum(weights)
+                if any(isnan(s) or (isinf(s) and s > 0) for s in scores):
+                    out[token][head], logs[token][head] = [mpf("nan")] * dim, mpf("nan")
+                elif total == 0:
+                    out[token][head], logs[token][head] = [mpf(0)] * dim, mpf("-inf")
+                else:
+                    rows = [values[first_k + j][head // group] for j in seen]
+                    out[token][head] = [fsum(w * mpf(row[c]) for w, row in zip(weights, rows)) / total for c in range(dim)]
+                    logs[token][head] = log(total)
+    return {
+        "o": [out[b * seq_q : (b + 1) * seq_q] for b in range(batch)],
+        "lse": [[[logs[b * seq_q + i][head] for i in range(seq_q)] for head in range(heads)] for b in range(batch)],
+    }
+
+
+ATTENTIONS = (
+    {},
+    {"mask": "causal"},
+    {"mask": "causal_top_left", "scale": 0.3125},
+    {"mask": "causal", "window": 2},
+    {"window": 2, "scale": 0.3125},
+    {"mask": "causal", "softcap": 2.5},
+    {"mask": "causal", "rope": "half", "rotary_dim": 4, "rope_offset": 3, "rope_base": 100},
+    {"mask": "causal", "rope": "interleaved", "rotary_dim": 4, "rope_offset": 2},
+    {"packed": "yes"},
+    {"packed": "yes", "mask": "causal"},
+    {"packed": "yes", "mask": "causal_top_left", "window": 2},
+    {"packed": "yes", "mask": "causal", "softcap": 1.5, "rope": "half", "rotary_dim": 4, "rope_offset": 5},
+)
+
+
+def starts(rng, batch, seq, whole):
+    """First tokens of packed sequences: of equal lengths, or of any."""
+    inner = [b * seq for b in range(1, batch)] if whole else sorted(rng.randint(0, batch * seq) for _ in range(batch - 1))
+    return [0, *inner, batch * seq]
+
+
+def attention_cases(rng):
+    """Six of each form.  The first has two key heads, and no keys in its first sequence if packed; in the last two a query has
+    infinite scores."""
+    for attributes in ATTENTIONS:
+        for number in range(6):
+            packed = "packed" in attributes
+            batch = rng.choice((2, 3)) if packed else 1 + number % 2
+            seq_q, seq_k = rng.randint(2, 4), rng.randint(3, 5)
+            if number == 1:  # the first queries see nothing under a causal mask
+                seq_q, seq_k = 4, 3
+            kv_heads = 2 if number == 0 else 1
+            dim = 5 if "rope" in attributes else rng.randint(2, 3)
+            inputs = {
+                "q": draw(rng, batch, seq_q, 2 * kv_heads, dim, scale=1.5),
+                "k": draw(rng, batch, seq_k, kv_heads, dim, scale=1.5),
+                "v": draw(rng, batch, seq_k, kv_heads, dim),
+            }
+            if number >= 4:  # in the last channel, which is not rotated
+                for token in inputs["k"][0]:
+                    token[0][-1] = -1.0
+                inputs["q"][0][-1][0][-1] = float("inf")
+                seen = 0
+                if "window" in attributes:
+                    seen = (min(seq_q, seq_k) if attributes.get("mask") == "causal_top_left" else seq_k) - 1
+                inputs["k"][0][seen][0][-1] = 1.0 if number == 4 else -1.0
+            if packed:
+                whole = number in (2, 4, 5)
+                inputs["cu_seqlens_q"] = starts(rng, batch, seq_q, whole or number == 0)
+                inputs["cu_seqlens_k"] = starts(rng, batch, seq_k, whole)
+                if number == 0:
+                    inputs["cu_seqlens_k"][1] = 0
+            extents = {
+                "batch": batch,
+                "seq_q": seq_q,
+                "seq_k": seq_k,
+                "heads": 2 * kv_heads,
+                "kv_heads": kv_heads,
+                "head_dim": dim,
+            }
+            yield extents, attributes, inputs
+
+
 def cases_of(op, rng):
     """(extents, attributes, inputs) of the cases of an op."""
+    if op == "attention_forward":
+        yield from attention_cases(rng)
+        return
     for number in range(24):
         rows = rng.randint(1, 3)
         cols = rng.choice((1, 2, 3, 5, 8))
@@ -125,19 +257,33 @@ def cases_of(op, rng):
             }
 
 
-OPS = {f.__name__: f for f in (add, softmax, rmsnorm, layernorm, linear, gelu_linear, row_reduce)}
+OPS = {f.__name__: f for f in (add, softmax, rmsnorm, layernorm, linear, gelu_linear, row_reduce, attention_forward)}
 
 
 def plain(values):
-    return [plain(v) for v in values] if isinstance(values, list) else float(values)
+    """Numbers of Python; what JSON has no number for is a word."""
+    if isinstance(values, list):
+        return [plain(v) for v in values]
+    if isinstance(values, int):
+        return values
+    return str(float(values)) if isnan(values) or isinf(values) else float(values)
 
 
 def text_of(op):
     lines = []
     for extents, attributes, inputs in cases_of(op, random.Random(f"witnesses of {op}")):
-        words = {name: value for name, value in attributes.items() if name != "bias"}
+        words = {name: value for name, value in attributes.items() if name not in ("bias", "packed")}
         outputs = {name: plain(values) for name, values in OPS[op](**inputs, **words).items()}
-        lines.append(json.dumps({"dims": extents, "attributes": attributes, "inputs": inputs, "outputs": outputs}))
+        lines.append(
+            json.dumps(
+                {
+                    "dims": extents,
+                    "attributes": attributes,
+                    "inputs": {n: plain(v) for n, v in inputs.items()},
+                    "outputs": outputs,
+                }
+            )
+        )
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

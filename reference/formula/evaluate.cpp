@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/formula/evaluate.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace assay::formula {
 namespace {
 
 // Elements of the largest array of a block: small enough for a core's cache.
 constexpr std::int64_t kElements = 1 << 15;
+// But products want some rows at once.
+constexpr std::int64_t kFewest = 32, kMostElements = 1 << 19;
 
 // Writes a part's elements of an output to their places in the whole.
 void place(const Graph& graph, const Extents& part_extents, const Port& output, const Part& part, const std::vector<double>& from,
@@ -15,42 +21,201 @@ void place(const Graph& graph, const Extents& part_extents, const Port& output, 
   Extents whole;
   for (const int axis : output.axes) whole.of[static_cast<std::size_t>(axis)] = graph.extents[static_cast<std::size_t>(axis)];
   Places places = places_in(output.axes, whole);
-  if (part.axis >= 0) {
-    std::vector<std::int64_t>& along = places[static_cast<std::size_t>(part.axis)];
+  for (const auto& [axis, positions] : part) {
+    std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axis)];
+    if (along.empty()) continue;
     std::vector<std::int64_t> of_part;
-    for (const std::int64_t position : part.positions) of_part.push_back(along[static_cast<std::size_t>(position)]);
+    for (const std::int64_t position : positions) of_part.push_back(along[static_cast<std::size_t>(position)]);
     along = std::move(of_part);
   }
   walk(output.axes, part_extents, places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
 }
 
-// The positions of an axis that rows of the first output touch.
-std::vector<std::int64_t> positions_of(const Graph& graph, int axis, const Rows& rows) {
-  std::vector<std::int64_t> positions;
-  const std::int64_t extent = graph.extents[static_cast<std::size_t>(axis)];
-  const std::vector<int>& axes = graph.outputs[0].axes;
-  std::int64_t below = 1;  // rows from one position to the next
-  bool found = false;
-  for (std::size_t d = axes.size(); d-- > 0;) {
-    if (axes[d] == axis) {
-      found = d + 1 < axes.size();
-      break;
-    }
-    if (d + 1 < axes.size()) below *= graph.extents[static_cast<std::size_t>(axes[d])];
-  }
-  if (rows.all() || !found) {
-    for (std::int64_t i = 0; i < extent; ++i) positions.push_back(i);
-    return positions;
-  }
-  for (std::int64_t k = 0; k < rows.count(); ++k) positions.push_back(rows[k] / below % extent);
-  std::sort(positions.begin(), positions.end());
-  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+std::vector<std::int64_t> all_along(const Graph& graph, int axis) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(graph.extents[static_cast<std::size_t>(axis)]));
+  std::iota(positions.begin(), positions.end(), 0);
   return positions;
 }
 
+// How a case is cut: parts that share what does not depend on the last of the axes that are cut.
+struct Shared {
+  Part outer;                       // one position of each axis but the last
+  std::vector<std::int64_t> inner;  // the positions along the last
+};
+
+std::vector<Shared> plan(const Graph& graph, std::span<const int> cut, const Rows& rows) {
+  const int last = cut.back();
+  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> found;
+  const std::vector<int>& axes = graph.outputs[0].axes;
+  if (rows.all() || axes.size() < 2) {
+    std::int64_t count = 1;
+    for (const int axis : cut.first(cut.size() - 1)) count *= graph.extents[static_cast<std::size_t>(axis)];
+    for (std::int64_t k = 0; k < count; ++k) {
+      std::vector<std::int64_t> key(cut.size() - 1);
+      std::int64_t rest = k;
+      for (std::size_t d = key.size(); d-- > 0; rest /= graph.extents[static_cast<std::size_t>(cut[d])])
+        key[d] = rest % graph.extents[static_cast<std::size_t>(cut[d])];
+      found[key] = all_along(graph, last);
+    }
+  } else {
+    for (std::int64_t k = 0; k < rows.count(); ++k) {
+      std::map<int, std::int64_t> at;
+      std::int64_t rest = rows[k];
+      for (std::size_t d = axes.size() - 1; d-- > 0; rest /= graph.extents[static_cast<std::size_t>(axes[d])])
+        at[axes[d]] = rest % graph.extents[static_cast<std::size_t>(axes[d])];
+      std::vector<std::int64_t> key;
+      for (const int axis : cut.first(cut.size() - 1)) key.push_back(at[axis]);
+      found[key].push_back(at[last]);
+    }
+  }
+  std::vector<Shared> list;
+  for (auto& [key, inner] : found) {
+    std::sort(inner.begin(), inner.end());
+    inner.erase(std::unique(inner.begin(), inner.end()), inner.end());
+    Shared shared{{}, std::move(inner)};
+    for (std::size_t d = 0; d < key.size(); ++d) shared.outer[cut[d]] = {key[d]};
+    list.push_back(std::move(shared));
+  }
+  return list;
+}
+
+// Axes along which conditions hide what no result depends on, and the conditions' own graph, whose outputs they are.
+class Hiding {
+ public:
+  Hiding(const Graph& graph, std::span<const Tensor> tensors) {
+    for (const Node& n : graph.nodes)
+      if (n.over && condition_of(graph, n) >= 0 && hides(graph, n)) add(graph, n);
+    if (conditions_.empty()) return;
+    std::vector<Port> outputs;
+    for (const int condition : conditions_)
+      outputs.push_back(
+          {.name = "seen", .axes = list_of(graph.nodes[static_cast<std::size_t>(condition)].axes), .node = condition});
+    graph_ = only(graph, std::move(outputs), false);
+    for (const Port& p : graph_.inputs)
+      for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+        if (graph.inputs[i].name == p.name) tensors_.push_back(tensors[i]);
+  }
+
+  // Leaves of a part only the positions at which anything is seen.
+  void narrow(Part& part) const {
+    if (conditions_.empty()) return;
+    const Values values(graph_, tensors_, part);
+    for (const int axis : list_of(axes_)) {
+      std::vector<bool> seen(static_cast<std::size_t>(values.extents()[axis]), false);
+      for (const Port& p : graph_.outputs) {
+        const Field& condition = values[p.node].value;
+        const Field any = max_over(values.extents(), condition.axes & ~(AxisSet{1} << axis), condition);
+        for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] || any.at[any.axes ? i : 0] != 0;
+      }
+      std::vector<std::int64_t> positions;
+      for (std::size_t i = 0; i < seen.size(); ++i)
+        if (seen[i]) positions.push_back(static_cast<std::int64_t>(i));
+      if (positions.empty() && !seen.empty()) positions.push_back(0);
+      if (positions.size() < seen.size()) part[axis] = std::move(positions);
+    }
+  }
+
+ private:
+  // Whether everything along these axes is hidden by one condition: other reductions along them are of the same argument, or
+  // means by its weights.
+  static bool hides(const Graph& graph, const Node& row_function) {
+    const AxisSet axes = row_function.over;
+    for (const Node& n : graph.nodes) {
+      if (!(n.over & axes)) continue;
+      if (n.kind == Kind::take) return false;
+      const Mean mean = mean_of(graph, n);
+      const Node& of = mean.weights < 0 ? n : graph.nodes[static_cast<std::size_t>(mean.weights)];
+      const bool of_rows = of.kind == Kind::max || of.kind == Kind::logsumexp || info(of.kind).group == Group::row_function;
+      if (!of_rows || of.over != axes || of.arguments != row_function.arguments) return false;
+    }
+    for (const Port& output : graph.outputs)
+      for (const int axis : output.axes)
+        if (axes >> axis & 1) return false;
+    return true;
+  }
+
+  void add(const Graph& graph, const Node& row_function) {
+    axes_ |= row_function.over;
+    const int condition = condition_of(graph, row_function);
+    if (std::find(conditions_.begin(), conditions_.end(), condition) == conditions_.end()) conditions_.push_back(condition);
+  }
+
+  AxisSet axes_ = 0;
+  std::vector<int> conditions_;
+  Graph graph_;
+  std::vector<Tensor> tensors_;
+};
+
+// Evaluates the parts of a plan, and writes what they give to the whole.
+class Evaluation {
+ public:
+  Evaluation(const Graph& graph, std::span<const Tensor> tensors, std::span<const Declared> declared)
+      : graph_(graph), tensors_(tensors), declared_(declared), hiding_(graph, tensors) {
+    answers_.resize(graph.outputs.size());
+    for (std::size_t o = 0; o < answers_.size(); ++o) {
+      std::size_t size = 1;
+      for (const int axis : graph.outputs[o].axes)
+        size *= static_cast<std::size_t>(graph.extents[static_cast<std::size_t>(axis)]);
+      answers_[o].values.resize(size);
+      answers_[o].errors.assign(declared.size(), std::vector<double>(size));
+    }
+  }
+
+  std::vector<Answer> answer(const Rows& rows) {
+    const std::vector<int> cut = cut_axes(graph_);
+    if (cut.empty()) {
+      finish(Values(graph_, tensors_), {});
+      return std::move(answers_);
+    }
+    const std::vector<Shared> groups = plan(graph_, cut, rows);
+    AxisSet all = 0;
+    for (const int axis : cut) all |= AxisSet{1} << axis;
+    std::int64_t widest = 1;  // elements of the largest array for one position
+    for (const Node& node : graph_.nodes)
+      if (node.axes >> cut.back() & 1) widest = std::max(widest, graph_.size(node.axes & ~all));
+    const std::int64_t each = std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
+    const auto many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
+#pragma omp parallel for schedule(dynamic) if (many)
+    for (std::size_t k = 0; k < groups.size(); ++k) of_group(groups[k], cut.back(), each, !many);
+    return std::move(answers_);
+  }
+
+ private:
+  void of_group(const Shared& group, int last, std::int64_t each, bool alone) {
+    const Values common = Values::without(last, graph_, tensors_, group.outer);
+    const auto count = (static_cast<std::int64_t>(group.inner.size()) + each - 1) / each;
+#pragma omp parallel for schedule(dynamic) if (alone)
+    for (std::int64_t k = 0; k < count; ++k) {
+      Part part = group.outer;
+      const auto end = std::min((k + 1) * each, static_cast<std::int64_t>(group.inner.size()));
+      part[last] = {group.inner.begin() + k * each, group.inner.begin() + end};
+      hiding_.narrow(part);
+      const Values values(graph_, tensors_, part, &common);
+      finish(values, part);
+    }
+  }
+
+  void finish(const Values& values, const Part& part) {
+    for (std::size_t o = 0; o < answers_.size(); ++o)
+      place(graph_, values.extents(), graph_.outputs[o], part, values.output(o), answers_[o].values);
+    for (std::size_t k = 0; k < declared_.size(); ++k) {
+      const Tracked tracked(values, declared_[k]);
+      for (std::size_t o = 0; o < answers_.size(); ++o)
+        place(graph_, values.extents(), graph_.outputs[o], part, tracked.output(o), answers_[o].errors[k]);
+    }
+  }
+
+  const Graph& graph_;
+  std::span<const Tensor> tensors_;
+  std::span<const Declared> declared_;
+  Hiding hiding_;
+  std::vector<Answer> answers_;
+};
+
 }  // namespace
 
-int block_axis(const Graph& graph) {
+std::vector<int> cut_axes(const Graph& graph) {
+  if (graph.outputs.empty()) return {};
   AxisSet free = ~AxisSet{0};
   for (const Port& output : graph.outputs) {
     AxisSet axes = 0;
@@ -58,52 +223,23 @@ int block_axis(const Graph& graph) {
     free &= axes;
   }
   for (const Node& node : graph.nodes) free &= ~node.over;
-  if (graph.outputs.empty() || !free) return -1;
-  for (const int axis : graph.outputs[0].axes)  // the outermost, whose blocks are contiguous
-    if (free >> axis & 1) return axis;
-  return -1;
+  const std::vector<int>& axes = graph.outputs[0].axes;
+  std::vector<int> cut;
+  AxisSet cut_so_far = 0;
+  for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d) {
+    if (!(free >> axes[d] & 1)) continue;
+    std::int64_t widest = 1;
+    for (const Node& node : graph.nodes) widest = std::max(widest, graph.size(node.axes & ~cut_so_far));
+    if (!cut.empty() && widest <= kElements) break;
+    cut.push_back(axes[d]);
+    cut_so_far |= AxisSet{1} << axes[d];
+  }
+  return cut;
 }
 
 std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,
                              std::span<const Declared> declared) {
-  std::vector<Answer> answers(graph.outputs.size());
-  for (std::size_t o = 0; o < answers.size(); ++o) {
-    std::size_t size = 1;
-    for (const int axis : graph.outputs[o].axes) size *= static_cast<std::size_t>(graph.extents[static_cast<std::size_t>(axis)]);
-    answers[o].values.resize(size);
-    answers[o].errors.assign(declared.size(), std::vector<double>(size));
-  }
-  const int axis = block_axis(graph);
-  std::vector<Part> parts;
-  if (axis < 0) {
-    parts.emplace_back();
-  } else {
-    std::int64_t widest = 1;  // elements of the largest array for one position
-    for (const Node& node : graph.nodes)
-      if (node.axes >> axis & 1) widest = std::max(widest, graph.size(node.axes & ~(AxisSet{1} << axis)));
-    const std::vector<std::int64_t> positions = positions_of(graph, axis, rows);
-    const auto each = static_cast<std::size_t>(std::max<std::int64_t>(1, kElements / widest));
-    for (std::size_t first = 0; first < positions.size(); first += each)
-      parts.push_back({axis,
-                       {positions.begin() + static_cast<std::ptrdiff_t>(first),
-                        positions.begin() + static_cast<std::ptrdiff_t>(std::min(first + each, positions.size()))}});
-  }
-  if (parts.empty()) return answers;
-
-  const auto finish = [&](const Values& values, const Part& part) {
-    for (std::size_t o = 0; o < answers.size(); ++o)
-      place(graph, values.extents(), graph.outputs[o], part, values.output(o), answers[o].values);
-    for (std::size_t k = 0; k < declared.size(); ++k) {
-      const Tracked tracked(values, declared[k]);
-      for (std::size_t o = 0; o < answers.size(); ++o)
-        place(graph, values.extents(), graph.outputs[o], part, tracked.output(o), answers[o].errors[k]);
-    }
-  };
-  const Values first(graph, tensors, parts[0]);
-  finish(first, parts[0]);
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t p = 1; p < parts.size(); ++p) finish(Values(graph, tensors, parts[p], &first), parts[p]);
-  return answers;
+  return Evaluation(graph, tensors, declared).answer(rows);
 }
 
 }  // namespace assay::formula

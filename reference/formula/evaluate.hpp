@@ -16,8 +16,9 @@ struct Answer {
   std::vector<std::vector<double>> errors;  // for each of what was declared: before the output's own rounding
 };
 
-// The axis along which a graph can be cut: every output has it, and no node needs more than one of its positions.  -1: none.
-int block_axis(const Graph& graph);
+// The axes along which a graph is cut, outermost first: every output has them, and no node needs more than one of their
+// positions. As many as make a position's arrays small, and at least one if there is any.
+std::vector<int> cut_axes(const Graph& graph);
 
 // `tensors`: the inputs, in the graph's order.  `rows` are indices of all axes of the first output but its last.
 std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,

@@ -69,6 +69,20 @@ Places places_in(std::span<const int> axes, const Extents& e) {
   return places;
 }
 
+Field pick(const Extents& e, const Field& a, int axis, std::span<const std::int64_t> positions) {
+  if (!(a.axes >> axis & 1)) return a;
+  const AxisSet below = a.axes & ~((AxisSet{2} << axis) - 1), above = a.axes & ((AxisSet{1} << axis) - 1);
+  const std::int64_t inner = e.size(below), outer = e.size(above), extent = e[axis];
+  Field out{a.axes, {}};
+  out.at.reserve(static_cast<std::size_t>(outer * inner) * positions.size());
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (const std::int64_t position : positions) {
+      const auto from = a.at.begin() + (o * extent + position) * inner;
+      out.at.insert(out.at.end(), from, from + inner);
+    }
+  return out;
+}
+
 Field sum_over(const Extents& e, AxisSet over, const Field& a) {
   Field out = fold(e, over, a, 0.0, [](double* to, std::int64_t step, const double* from, std::int64_t count) {
     if (step == 0) *to += sum_of(from, count);
@@ -125,7 +139,7 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
   const std::vector<int> order = in_order(batch, rows, columns);
   if (std::is_sorted(order.begin(), order.end())) return out;
   std::vector<double> in_graphs_order(out.at.size());
-  walk(order, e, places_of(out, e), [&](std::size_t k, std::size_t i) { in_graphs_order[i] = out.at[k]; });
+  walk(order, e, places_of(out, e), [&](std::size_t from, std::size_t to) { in_graphs_order[to] = out.at[from]; });
   out.at = std::move(in_graphs_order);
   return out;
 }

@@ -170,6 +170,9 @@ inline Field spread(const Extents& e, AxisSet axes, const Field& a) {
       e, axes, [](double v) { return v; }, a);
 }
 
+// The elements at some positions of one axis, in their order.
+Field pick(const Extents& e, const Field& a, int axis, std::span<const std::int64_t> positions);
+
 // Folds the elements along `over`, which the result lacks: a sum, or a maximum that keeps NaN.
 Field sum_over(const Extents& e, AxisSet over, const Field& a);
 Field max_over(const Extents& e, AxisSet over, const Field& a);

@@ -7,15 +7,15 @@
 //     const Array xhat = step("xhat", x * rsqrt(mean(cols)(square(x)) + a.epsilon));
 //     f.out("y", xhat * f.in("gamma"));
 //   }
-//   const LinkedFormula<rmsnorm> formula_of_rmsnorm("rmsnorm", formula);
+//   const LinkedFormula<rmsnorm> formula_of_rmsnorm("rmsnorm", formula);      // linked_formula.hpp
 //
 // Arrays broadcast by the names of their axes.  A sum of products of arrays with different axes is a contraction, so
 // sum(hidden)(x * weight) is a matrix product.  The formula says what is computed; in which order and with which roundings a
 // kernel may compute it is what the kernel declares (ops/core/contract.hpp, Numerics).
 #pragma once
 
-#include <initializer_list>
 #include <source_location>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -78,13 +78,31 @@ Array gelu_erf(const Operand& a);   // a/2 (1 + erf(a / sqrt 2))
 Array sqrt(const Operand& a);
 Array rsqrt(const Operand& a);  // 1 / sqrt(a)
 
+// cos(position base^(above/below)) and its sine: the angle is computed in extended precision.
+Array cos_turn(const Operand& position, const Operand& above, const Operand& below, double base);
+Array sin_turn(const Operand& position, const Operand& above, const Operand& below, double base);
+
+// Whole numbers: positions along axes (Formula::index), tensors of integers and what is made of these.  Every kernel has them
+// exactly.
+Array quotient(const Operand& a, const Operand& b);  // the largest whole number that is not above a / b
+// Conditions: 1 where they hold, else 0.
+Array operator<(const Operand& a, const Operand& b);
+Array operator<=(const Operand& a, const Operand& b);
+inline Array operator>(const Operand& a, const Operand& b) { return b < a; }
+inline Array operator>=(const Operand& a, const Operand& b) { return b <= a; }
+Array operator&&(const Operand& a, const Operand& b);
+// a where a condition holds, else b, element by element.  What is not chosen has no effect, NaN or not.
+Array where(const Operand& condition, const Operand& a, const Operand& b);
+// The elements of an array at these places along one of its axes, which the result lacks; it has the axes of the places.
+Array take(const Array& a, Axis axis, const Array& places, Place place = Place::current());
+
 // A result that kernels may round to the storage dtype before the next step.
 Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
 
 // Along axes: sum(rows, cols)(x).  The axes of a reduction are gone from the result; softmax and log_softmax keep theirs.
 class Along {
  public:
-  enum class What { sum, mean, max, softmax, logsumexp, log_softmax };
+  enum class What { sum, mean, max, softmax, softmax_or_zero, logsumexp, log_softmax };
   Along(What what, std::vector<Axis> axes) : what_(what), axes_(std::move(axes)) {}
   Array operator()(const Operand& a) const;
 
@@ -105,19 +123,34 @@ template <class... Axes>
 Along max(Axes... axes) {
   return Along(Along::What::max, {axes...});
 }
-inline Along softmax(Axis axis) { return Along(Along::What::softmax, {axis}); }
-inline Along logsumexp(Axis axis) { return Along(Along::What::logsumexp, {axis}); }
+template <class... Axes>
+Along softmax(Axes... axes) {
+  return Along(Along::What::softmax, {axes...});
+}
+// A row of only -inf has weights of 0, not NaN.
+template <class... Axes>
+Along softmax_or_zero(Axes... axes) {
+  return Along(Along::What::softmax_or_zero, {axes...});
+}
+template <class... Axes>
+Along logsumexp(Axes... axes) {
+  return Along(Along::What::logsumexp, {axes...});
+}
 inline Along log_softmax(Axis axis) { return Along(Along::What::log_softmax, {axis}); }
 
 // Records one formula.  Tensors are declared first, in the order of the contract; in() and out() then refer to them by name.
 class Formula {
  public:
-  void declare_input(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t);
-  void declare_output(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t);
+  void declare_input(std::string_view name, const std::vector<std::string>& axes, const Tensor& t);
+  void declare_output(std::string_view name, const std::vector<std::string>& axes, const Tensor& t);
 
   // An input of the op.  Throws FormulaError if there is none of that name, or if the case lacks it.
   Array in(std::string_view name, Place place = Place::current());
   void out(std::string_view name, const Array& a, Place place = Place::current());
+  // Gives an input's axis another name, so that its elements meet all of those along the old one.  A new name makes an axis.
+  void rename(std::string_view input, Axis from, Axis to, Place place = Place::current());
+  // The positions 0, 1, ... along an axis.
+  Array index(Axis axis, Place place = Place::current());
   // The extent of an axis.
   std::int64_t extent(Axis axis, Place place = Place::current()) const;
 
@@ -132,60 +165,10 @@ class Formula {
   const Graph& recorded() const { return graph_; }
 
  private:
-  Port port(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t);
+  Port port(std::string_view name, const std::vector<std::string>& axes, const Tensor& t);
+  int axis_of(const std::string& name, std::int64_t extent);  // makes the axis if there is none of that name
   Graph graph_;
   std::vector<bool> given_;  // of the outputs
-};
-
-namespace detail {
-// Visits a contract's bind(): declares its tensors with the axes of the contract.
-struct DeclareTensors {
-  Formula& f;
-  static std::vector<std::string_view> names(AxisList axes) {
-    std::vector<std::string_view> out;
-    for (const assay::Axis a : axes)
-      if (a != assay::Axis::one) out.push_back(assay::name(a));
-    return out;
-  }
-  void input(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& = {}) {
-    if (t.rank) f.declare_input(name, names(axes), t);
-  }
-  void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& = {}) { input(name, t, axes); }
-  void output(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& = {}) {
-    if (t.rank) f.declare_output(name, names(axes), t);
-  }
-  void attribute(std::string_view, double, double) {}
-  template <class T>
-  void choice(std::string_view, const T&, Words) {}
-};
-}  // namespace detail
-
-// The formulas of a program, by op.  Each enters itself before main(), as kernels do (ops/core/linked.hpp).
-struct NamedFormula {
-  std::string_view op;
-  Graph (*trace)(const void* args);
-  const NamedFormula* next = nullptr;
-  static inline const NamedFormula* first = nullptr;
-};
-
-template <class Op>
-struct LinkedFormula {
-  using Write = void (*)(const typename Op::Args&, Formula&);
-  static inline Write write = nullptr;
-  NamedFormula named;
-  LinkedFormula(std::string_view op, Write w) : named{op, trace, NamedFormula::first} {
-    write = w;
-    NamedFormula::first = &named;
-  }
-
-  // The graph of a case: its tensors' shapes and dtypes, and its attributes.  Tensors need no data.
-  static Graph trace(const void* args) {
-    Formula f;
-    typename Op::Args of_case = *static_cast<const typename Op::Args*>(args);  // a copy, since bind() takes what it may change
-    Op::bind(of_case, detail::DeclareTensors{f});
-    write(of_case, f);
-    return f.graph();
-  }
 };
 
 }  // namespace assay::formula

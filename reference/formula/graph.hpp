@@ -29,6 +29,7 @@ using AxisSet = std::uint32_t;
 enum class Kind : std::uint8_t {
   input,
   constant,
+  index,
   add,
   subtract,
   multiply,
@@ -38,6 +39,11 @@ enum class Kind : std::uint8_t {
   absolute,
   maximum,
   minimum,
+  quotient,
+  less,
+  at_most,
+  where,
+  take,
   exp,
   log,
   tanh,
@@ -49,10 +55,13 @@ enum class Kind : std::uint8_t {
   gelu_erf,
   sqrt,
   rsqrt,
+  cos_turn,
+  sin_turn,
   sum,
   max,
   dot,
   softmax,
+  softmax_or_zero,
   logsumexp,
   log_softmax,
   step,
@@ -60,11 +69,12 @@ enum class Kind : std::uint8_t {
 
 // How an evaluator treats a kind.
 enum class Group : std::uint8_t {
-  leaf,         // a tensor, or a number
-  arithmetic,   // of one or two arrays, element by element, one rounding
-  function,     // of one array, element by element, with the function's own error
-  reduction,    // over axes that the result lacks
-  row_function  // of whole rows
+  leaf,          // a tensor, a number, or positions along an axis
+  arithmetic,    // of one or two arrays, element by element, one rounding
+  function,      // of one array, element by element, with the function's own error
+  reduction,     // over axes that the result lacks
+  row_function,  // of whole rows
+  gather         // of one array, at places that another one says
 };
 
 struct KindInfo {
@@ -74,34 +84,59 @@ struct KindInfo {
   double flops;  // per element of the result; of a reduction, per term
 };
 
-inline constexpr std::array<KindInfo, 29> kKinds{{
-    {"input", Group::leaf, 0, 0},           {"constant", Group::leaf, 0, 0},
-    {"add", Group::arithmetic, 2, 1},       {"subtract", Group::arithmetic, 2, 1},
-    {"multiply", Group::arithmetic, 2, 1},  {"divide", Group::arithmetic, 2, 1},
-    {"negate", Group::arithmetic, 1, 1},    {"square", Group::arithmetic, 1, 1},
-    {"absolute", Group::arithmetic, 1, 1},  {"maximum", Group::arithmetic, 2, 1},
-    {"minimum", Group::arithmetic, 2, 1},   {"exp", Group::function, 1, 8},
-    {"log", Group::function, 1, 8},         {"tanh", Group::function, 1, 8},
-    {"erf", Group::function, 1, 8},         {"sigmoid", Group::function, 1, 8},
-    {"softplus", Group::function, 1, 8},    {"silu", Group::function, 1, 8},
-    {"gelu_tanh", Group::function, 1, 8},   {"gelu_erf", Group::function, 1, 8},
-    {"sqrt", Group::function, 1, 8},        {"rsqrt", Group::function, 1, 8},
-    {"sum", Group::reduction, 1, 1},        {"max", Group::reduction, 1, 1},
-    {"dot", Group::reduction, 2, 2},        {"softmax", Group::row_function, 1, 12},
-    {"logsumexp", Group::reduction, 1, 10}, {"log_softmax", Group::row_function, 1, 10},
+inline constexpr std::array<KindInfo, 38> kKinds{{
+    {"input", Group::leaf, 0, 0},
+    {"constant", Group::leaf, 0, 0},
+    {"index", Group::leaf, 0, 0},
+    {"add", Group::arithmetic, 2, 1},
+    {"subtract", Group::arithmetic, 2, 1},
+    {"multiply", Group::arithmetic, 2, 1},
+    {"divide", Group::arithmetic, 2, 1},
+    {"negate", Group::arithmetic, 1, 1},
+    {"square", Group::arithmetic, 1, 1},
+    {"absolute", Group::arithmetic, 1, 1},
+    {"maximum", Group::arithmetic, 2, 1},
+    {"minimum", Group::arithmetic, 2, 1},
+    {"quotient", Group::arithmetic, 2, 1},
+    {"less", Group::arithmetic, 2, 1},
+    {"at_most", Group::arithmetic, 2, 1},
+    {"where", Group::arithmetic, 3, 1},
+    {"take", Group::gather, 2, 0},
+    {"exp", Group::function, 1, 8},
+    {"log", Group::function, 1, 8},
+    {"tanh", Group::function, 1, 8},
+    {"erf", Group::function, 1, 8},
+    {"sigmoid", Group::function, 1, 8},
+    {"softplus", Group::function, 1, 8},
+    {"silu", Group::function, 1, 8},
+    {"gelu_tanh", Group::function, 1, 8},
+    {"gelu_erf", Group::function, 1, 8},
+    {"sqrt", Group::function, 1, 8},
+    {"rsqrt", Group::function, 1, 8},
+    {"cos_turn", Group::function, 3, 16},
+    {"sin_turn", Group::function, 3, 16},
+    {"sum", Group::reduction, 1, 1},
+    {"max", Group::reduction, 1, 1},
+    {"dot", Group::reduction, 2, 2},
+    {"softmax", Group::row_function, 1, 12},
+    {"softmax_or_zero", Group::row_function, 1, 12},
+    {"logsumexp", Group::reduction, 1, 10},
+    {"log_softmax", Group::row_function, 1, 10},
     {"step", Group::arithmetic, 1, 0},
 }};
 constexpr const KindInfo& info(Kind k) { return kKinds[static_cast<std::size_t>(k)]; }
 
 // Which kernels may round a step's result to the storage dtype before the next step.
-enum class Stored : std::uint8_t { with_intermediates, with_every_step };  // Numerics::stores_intermediate, stores_every_step
+// Numerics::stores_intermediate, stores_every_step, rounds_rotated.
+enum class Stored : std::uint8_t { with_intermediates, with_every_step, where_rotated };
+inline constexpr std::array<std::string_view, 3> kStoredNames{"with_intermediates", "with_every_step", "where_rotated"};
 
 struct Node {
   Kind kind = Kind::constant;
   std::vector<int> arguments{};                // indices of earlier nodes
   AxisSet axes = 0;                            // of the result
-  AxisSet over = 0;                            // the axes that a reduction sums, or along which a row function works
-  double number = 0;                           // of a constant
+  AxisSet over = 0;                            // the axes that a reduction sums, or along which a row function or `take` works
+  double number = 0;                           // of a constant; of cos_turn and sin_turn: the base
   std::string name{};                          // of an input or a step
   Stored stored = Stored::with_intermediates;  // of a step
   bool operator==(const Node&) const = default;
@@ -130,6 +165,9 @@ struct Graph {
   }
   bool operator==(const Graph&) const = default;
 };
+
+// The graph with these outputs, and only the nodes that they need; inputs that none needs stay if asked for.
+Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs);
 
 // The graph as JSON, some hundreds of bytes, and back.  parse() throws FormulaError if the text is not a graph's.
 std::string to_json(const Graph& g);

@@ -71,6 +71,12 @@ class Reader {
     return text == "inf" ? kInfinity : -kInfinity;
   }
 
+  static Stored stored(const std::string& word) {
+    const auto at = std::find(kStoredNames.begin(), kStoredNames.end(), word);
+    if (at == kStoredNames.end()) refuse("steps are not stored '" + word + "'");
+    return static_cast<Stored>(at - kStoredNames.begin());
+  }
+
   // The axes of a result are what its arguments say; a text that says otherwise is refused, as evaluators rely on them.
   void add(const Json& json) {
     const auto word = json.at("kind").get<std::string>();
@@ -83,17 +89,23 @@ class Reader {
     if (json.contains("over")) node.over = axes(json.at("over"));
     if (json.contains("number")) node.number = number(json.at("number"));
     if (json.contains("name")) node.name = json.at("name").get<std::string>();
-    if (json.contains("every_step")) node.stored = Stored::with_every_step;
+    if (json.contains("stored")) node.stored = stored(json.at("stored").get<std::string>());
     if (static_cast<int>(node.arguments.size()) != kind->arguments) refuse(which + " has another number of arguments");
     AxisSet given = 0;
     for (const int argument : node.arguments) {
       if (argument < 0 || argument >= static_cast<int>(graph_.nodes.size())) refuse(which + " uses a node that is not before it");
       given |= this->node(argument).axes;
     }
-    const bool folds = kind->group == Group::reduction || kind->group == Group::row_function;
-    if ((node.over != 0) != folds || (node.over & ~given)) refuse(which + " is over other axes");
-    const AxisSet expected = kind->group == Group::reduction ? given & ~node.over : given;
-    if (node.kind != Kind::input && node.axes != expected) refuse(which + " has other axes than its arguments");
+    const bool gathers = kind->group == Group::gather;
+    const bool folds = kind->group == Group::reduction || kind->group == Group::row_function || gathers;
+    const AxisSet foldable = gathers ? this->node(node.arguments[0]).axes : given;
+    if ((node.over != 0) != folds || (node.over & ~foldable)) refuse(which + " is over other axes");
+    if ((gathers || node.kind == Kind::index) && !std::has_single_bit(gathers ? node.over : node.axes))
+      refuse(which + " is not along one axis");
+    AxisSet expected = kind->group == Group::reduction ? given & ~node.over : given;
+    if (gathers) expected = (foldable & ~node.over) | this->node(node.arguments[1]).axes;
+    const bool own_axes = node.kind == Kind::input || node.kind == Kind::index;
+    if (!own_axes && node.axes != expected) refuse(which + " has other axes than its arguments");
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -132,11 +144,12 @@ std::string to_json(const Graph& g) {
     if (!n.arguments.empty()) node["of"] = n.arguments;
     node["axes"] = axes_of(n.axes);
     if (n.over) node["over"] = axes_of(n.over);
-    if (n.kind == Kind::constant && std::isfinite(n.number)) node["number"] = n.number;
+    const bool turns = n.kind == Kind::cos_turn || n.kind == Kind::sin_turn;
+    if (turns || (n.kind == Kind::constant && std::isfinite(n.number))) node["number"] = n.number;
     if (n.kind == Kind::constant && std::isinf(n.number))
       node["number"] = n.number > 0 ? "inf" : "-inf";  // which JSON's numbers lack
     if (!n.name.empty()) node["name"] = n.name;
-    if (n.stored == Stored::with_every_step) node["every_step"] = true;
+    if (n.stored != Stored::with_intermediates) node["stored"] = std::string(kStoredNames[static_cast<std::size_t>(n.stored)]);
     json["nodes"].push_back(std::move(node));
   }
   return json.dump();

@@ -62,6 +62,47 @@ Array gelu_erf(const Operand& a) { return unary(Kind::gelu_erf, a); }
 Array sqrt(const Operand& a) { return unary(Kind::sqrt, a); }
 Array rsqrt(const Operand& a) { return unary(Kind::rsqrt, a); }
 
+namespace {
+Array turn(Kind kind, const Operand& position, const Operand& above, const Operand& below, double base) {
+  if (!(base > 0)) refuse(position.place, "the base of an angle is not above 0");
+  Formula& f = formula_of(position, above);
+  formula_of(position, below);
+  const int angle[] = {f.node_of(position), f.node_of(above), f.node_of(below)};
+  Node node{.kind = kind, .number = base};
+  for (const int part : angle) {
+    node.arguments.push_back(part);
+    node.axes |= f.node(part).axes;
+  }
+  return f.add(std::move(node));
+}
+}  // namespace
+Array cos_turn(const Operand& position, const Operand& above, const Operand& below, double base) {
+  return turn(Kind::cos_turn, position, above, below, base);
+}
+Array sin_turn(const Operand& position, const Operand& above, const Operand& below, double base) {
+  return turn(Kind::sin_turn, position, above, below, base);
+}
+Array quotient(const Operand& a, const Operand& b) { return binary(Kind::quotient, a, b); }
+Array operator<(const Operand& a, const Operand& b) { return binary(Kind::less, a, b); }
+Array operator<=(const Operand& a, const Operand& b) { return binary(Kind::at_most, a, b); }
+Array operator&&(const Operand& a, const Operand& b) { return binary(Kind::minimum, a, b); }
+
+Array where(const Operand& condition, const Operand& a, const Operand& b) {
+  Formula& f = formula_of(condition, a);
+  formula_of(condition, b);
+  const int holds = f.node_of(condition), chosen = f.node_of(a), other = f.node_of(b);
+  return f.add({.kind = Kind::where,
+                .arguments = {holds, chosen, other},
+                .axes = f.node(holds).axes | f.node(chosen).axes | f.node(other).axes});
+}
+
+Array take(const Array& a, Axis axis, const Array& places, Place place) {
+  Formula& f = formula_of(Operand(a, place), Operand(places, place));
+  const AxisSet along = AxisSet{1} << f.axis(axis.name, place), axes = f.node(a.node()).axes, more = f.node(places.node()).axes;
+  if (!(axes & along)) refuse(place, "the array has no axis '" + std::string(axis.name) + "', only " + list(f.recorded(), axes));
+  return f.add({.kind = Kind::take, .arguments = {a.node(), places.node()}, .axes = (axes & ~along) | more, .over = along});
+}
+
 Array step(std::string_view name, const Operand& a, Stored stored) {
   Formula& f = formula_of(a);
   const int of = f.node_of(a);
@@ -85,6 +126,8 @@ Array Along::operator()(const Operand& a) const {
   const AxisSet kept = f.node(of).axes & ~over;
   switch (what_) {
     case What::softmax: return f.add({.kind = Kind::softmax, .arguments = {of}, .axes = f.node(of).axes, .over = over});
+    case What::softmax_or_zero:
+      return f.add({.kind = Kind::softmax_or_zero, .arguments = {of}, .axes = f.node(of).axes, .over = over});
     case What::log_softmax: return f.add({.kind = Kind::log_softmax, .arguments = {of}, .axes = f.node(of).axes, .over = over});
     case What::logsumexp: return f.add({.kind = Kind::logsumexp, .arguments = {of}, .axes = kept, .over = over});
     case What::max: return f.add({.kind = Kind::max, .arguments = {of}, .axes = kept, .over = over});
@@ -102,26 +145,29 @@ Array Along::operator()(const Operand& a) const {
   return what_ == What::mean ? Operand(total, a.place) / Operand(terms, a.place) : total;
 }
 
-Port Formula::port(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t) {
+int Formula::axis_of(const std::string& name, std::int64_t extent) {
+  auto& names = graph_.axis_names;
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<int>(at - names.begin());
+  if (names.size() == kMostAxes) throw FormulaError("more than " + std::to_string(kMostAxes) + " axes");
+  names.push_back(name);
+  graph_.extents.push_back(extent);
+  return static_cast<int>(names.size()) - 1;
+}
+
+Port Formula::port(std::string_view name, const std::vector<std::string>& axes, const Tensor& t) {
   Port port{.name = std::string(name), .dtype = t.dtype};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    auto& names = graph_.axis_names;
-    const auto at = std::find(names.begin(), names.end(), axes[i]);
     const std::int64_t extent = t.shape[i];
-    port.axes.push_back(static_cast<int>(at - names.begin()));
-    if (at == names.end()) {
-      if (names.size() == kMostAxes) throw FormulaError("more than " + std::to_string(kMostAxes) + " axes");
-      names.emplace_back(axes[i]);
-      graph_.extents.push_back(extent);
-    } else if (graph_.extents[static_cast<std::size_t>(at - names.begin())] != extent) {
-      throw FormulaError(port.name + ": axis " + std::string(axes[i]) + " has extent " + std::to_string(extent) +
-                         ", and elsewhere " + std::to_string(graph_.extents[static_cast<std::size_t>(at - names.begin())]));
-    }
+    port.axes.push_back(axis_of(axes[i], extent));
+    if (const std::int64_t other = graph_.extents[static_cast<std::size_t>(port.axes.back())]; other != extent)
+      throw FormulaError(port.name + ": axis " + axes[i] + " has extent " + std::to_string(extent) + ", and elsewhere " +
+                         std::to_string(other));
   }
   return port;
 }
 
-void Formula::declare_input(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t) {
+void Formula::declare_input(std::string_view name, const std::vector<std::string>& axes, const Tensor& t) {
   Port port = this->port(name, axes, t);
   AxisSet set = 0;
   for (const int axis : port.axes) set |= AxisSet{1} << axis;
@@ -129,7 +175,7 @@ void Formula::declare_input(std::string_view name, const std::vector<std::string
   graph_.inputs.push_back(std::move(port));
 }
 
-void Formula::declare_output(std::string_view name, const std::vector<std::string_view>& axes, const Tensor& t) {
+void Formula::declare_output(std::string_view name, const std::vector<std::string>& axes, const Tensor& t) {
   graph_.outputs.push_back(port(name, axes, t));
   given_.push_back(false);
 }
@@ -138,6 +184,28 @@ Array Formula::in(std::string_view name, Place place) {
   for (const Port& p : graph_.inputs)
     if (p.name == name) return Array(*this, p.node);
   refuse(place, "there is no input '" + std::string(name) + "'");
+}
+
+void Formula::rename(std::string_view name, Axis from, Axis to, Place place) {
+  const int input = in(name, place).node(), old = axis(from.name, place);
+  for (const Node& n : graph_.nodes)
+    if (std::find(n.arguments.begin(), n.arguments.end(), input) != n.arguments.end())
+      refuse(place, "the input '" + std::string(name) + "' was used before its axis got another name");
+  const std::int64_t extent = graph_.extents[static_cast<std::size_t>(old)];
+  const int fresh = axis_of(std::string(to.name), extent);
+  if (graph_.extents[static_cast<std::size_t>(fresh)] != extent)
+    refuse(place, "the axes '" + std::string(from.name) + "' and '" + std::string(to.name) + "' differ in extent");
+  AxisSet& axes = graph_.nodes[static_cast<std::size_t>(input)].axes;
+  if (!(axes >> old & 1)) refuse(place, "the input '" + std::string(name) + "' has no axis '" + std::string(from.name) + "'");
+  if (axes >> fresh & 1)
+    refuse(place, "the input '" + std::string(name) + "' has an axis '" + std::string(to.name) + "' already");
+  axes = (axes & ~(AxisSet{1} << old)) | AxisSet{1} << fresh;
+  for (Port& p : graph_.inputs)
+    if (p.node == input) std::replace(p.axes.begin(), p.axes.end(), old, fresh);
+}
+
+Array Formula::index(Axis along, Place place) {
+  return add({.kind = Kind::index, .axes = AxisSet{1} << axis(along.name, place)});
 }
 
 void Formula::out(std::string_view name, const Array& a, Place place) {
@@ -167,11 +235,11 @@ std::int64_t Formula::extent(Axis axis, Place place) const {
   return graph_.extents[static_cast<std::size_t>(this->axis(axis.name, place))];
 }
 
+// Constants stay apart, so that a formula's graph has the same nodes whatever its numbers are.
 Array Formula::add(Node node) {
-  const auto same = std::find_if(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& n) {
-    return n == node && std::bit_cast<std::uint64_t>(n.number) == std::bit_cast<std::uint64_t>(node.number);  // 0 is not -0
-  });
-  if (same != graph_.nodes.end()) return Array(*this, static_cast<int>(same - graph_.nodes.begin()));
+  const auto same = std::find(graph_.nodes.begin(), graph_.nodes.end(), node);
+  if (same != graph_.nodes.end() && node.kind != Kind::constant)
+    return Array(*this, static_cast<int>(same - graph_.nodes.begin()));
   graph_.nodes.push_back(std::move(node));
   return Array(*this, static_cast<int>(graph_.nodes.size()) - 1);
 }
@@ -185,25 +253,30 @@ int Formula::node_of(const Operand& a) {
 Graph Formula::graph() const {
   for (std::size_t i = 0; i < given_.size(); ++i)
     if (!given_[i]) throw FormulaError("the output '" + graph_.outputs[i].name + "' is not given");
-  std::vector<bool> needed(graph_.nodes.size(), false);
-  for (const Port& p : graph_.outputs) needed[static_cast<std::size_t>(p.node)] = true;
-  for (const Port& p : graph_.inputs) needed[static_cast<std::size_t>(p.node)] = true;
-  for (std::size_t i = graph_.nodes.size(); i-- > 0;)
+  return only(graph_, graph_.outputs, true);
+}
+
+Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs) {
+  std::vector<bool> needed(graph.nodes.size(), false);
+  for (const Port& p : outputs) needed[static_cast<std::size_t>(p.node)] = true;
+  if (all_inputs)
+    for (const Port& p : graph.inputs) needed[static_cast<std::size_t>(p.node)] = true;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;)
     if (needed[i])
-      for (const int argument : graph_.nodes[i].arguments) needed[static_cast<std::size_t>(argument)] = true;
-  Graph g{.axis_names = graph_.axis_names,
-          .extents = graph_.extents,
-          .nodes = {},
-          .inputs = graph_.inputs,
-          .outputs = graph_.outputs};
-  std::vector<int> place(graph_.nodes.size(), -1);
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const int argument : graph.nodes[i].arguments) needed[static_cast<std::size_t>(argument)] = true;
+  Graph g{.axis_names = graph.axis_names, .extents = graph.extents, .nodes = {}, .inputs = {}, .outputs = std::move(outputs)};
+  std::vector<int> place(graph.nodes.size(), -1);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!needed[i]) continue;
     place[i] = static_cast<int>(g.nodes.size());
-    g.nodes.push_back(graph_.nodes[i]);
+    g.nodes.push_back(graph.nodes[i]);
     for (int& argument : g.nodes.back().arguments) argument = place[static_cast<std::size_t>(argument)];
   }
-  for (Port& p : g.inputs) p.node = place[static_cast<std::size_t>(p.node)];
+  for (Port p : graph.inputs) {
+    if (!needed[static_cast<std::size_t>(p.node)]) continue;
+    p.node = place[static_cast<std::size_t>(p.node)];
+    g.inputs.push_back(std::move(p));
+  }
   for (Port& p : g.outputs) p.node = place[static_cast<std::size_t>(p.node)];
   return g;
 }

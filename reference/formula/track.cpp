@@ -6,6 +6,9 @@
 //   x^2             2 |x| t + t^2
 //   a / b           a times 1/b, which is off by t_b / (|b| (|b| - t_b)), infinite where b may be 0, and by the quotient's own
 //                   Q u / |b| (Numerics::quotient_error).  A power of two divides exactly.
+//   conditions      a < b may turn out otherwise where |a - b| <= t_a + t_b: then `where` may choose either.
+//   cos, sin        of an angle that is off by A u |angle| before its reduction and by R u after it (Numerics::angle_error,
+//                   reduced_angle_error); then the function's own error, which is absolute.
 //   max, min        between the largest and the smallest that the arguments allow.
 //   f(x)            |f'| and |f''| times t and t^2/2, or the largest |f'| times t; then f's own error.  exp, log, tanh, erf,
 //                   sigmoid, softplus: below.  silu, gelu: activation.hpp.
@@ -35,7 +38,8 @@ Legality has_rules(const Graph& graph, const Numerics& numerics) {
   if (numerics.running_moments) return Legality::no("running moments have no rule");
   if (numerics.scaled_gradients) return Legality::no("scaled gradients have no rule");
   if (numerics.rounds_weights) return Legality::no("rounded weights have no rule");
-  if (numerics.narrow_probabilities && has(Kind::softmax) && has(Kind::dot))
+  const auto is_mean = [&](const Node& n) { return mean_of(graph, n).weights >= 0; };
+  if (numerics.narrow_probabilities && has(Kind::dot) && std::none_of(graph.nodes.begin(), graph.nodes.end(), is_mean))
     return Legality::no("narrow probabilities have no rule");
   return Legality::yes();
 }
@@ -131,13 +135,14 @@ Off Tracked::visit(int i) {
       return {.any = Field::number(rounded == n.number ? 0.0 : u_ * std::fabs(n.number)), .fresh = {}};
     }
     case Group::arithmetic: return visit_arithmetic(i);
+    case Group::gather: return take(i);
     case Group::function: return apply_function(i);
     case Group::reduction:
       if (n.kind == Kind::sum) return add_up(i);
-      if (n.kind == Kind::dot) return multiply_up(i);
+      if (n.kind == Kind::dot) return mean_of(values_.graph(), n).weights >= 0 ? mean_up(i) : multiply_up(i);
       if (n.kind == Kind::max) return choose(i);
       return along_rows(i);
-    case Group::row_function: return along_rows(i);
+    case Group::row_function: return weighs_means_alone(i) ? Off{} : along_rows(i);
   }
   return {};
 }
@@ -151,7 +156,9 @@ Off Tracked::visit_arithmetic(int i) {
     case Kind::step: {
       const Brought x = brought(n.arguments[0], n.axes);
       const Numerics& numerics = declared_.numerics;
-      const bool is_stored = n.stored == Stored::with_intermediates ? numerics.stores_intermediate : numerics.stores_every_step;
+      const bool is_stored = n.stored == Stored::with_intermediates ? numerics.stores_intermediate
+                             : n.stored == Stored::with_every_step  ? numerics.stores_every_step
+                                                                    : numerics.rounds_rotated;
       Off off{*x.any, *x.fresh, x.k};
       return is_stored ? stored(i, std::move(off)) : off;
     }
@@ -162,6 +169,10 @@ Off Tracked::visit_arithmetic(int i) {
     case Kind::absolute: return alone(n.arguments[0]);
     case Kind::maximum:
     case Kind::minimum: return choose(i);
+    case Kind::quotient:
+    case Kind::less:
+    case Kind::at_most: return decide(i);
+    case Kind::where: return pick_one(i);
     case Kind::divide: return divide(i);
     case Kind::square: {
       const Brought x = brought(n.arguments[0], n.axes);
@@ -199,6 +210,51 @@ Off Tracked::visit_arithmetic(int i) {
   for (const int argument : n.arguments)
     if (node(argument).kind == Kind::constant && is_power_of_two_or_zero(node(argument).number)) return off;
   return rounded(i, std::move(off));
+}
+
+// A condition that may turn out otherwise is off by 1; a whole number, by any.
+Off Tracked::decide(int i) const {
+  const Node& n = node(i);
+  const bool is_condition = n.kind != Kind::quotient;
+  return {.any = map(
+              extents(),
+              [is_condition](double a, double b, double s, double t) {
+                if (s + t == 0) return 0.0;
+                if (!is_condition) return kInfinity;
+                return std::fabs(a - b) > s + t ? 0.0 : 1.0;
+              },
+              values_[n.arguments[0]].value, values_[n.arguments[1]].value, total(n.arguments[0]), total(n.arguments[1])),
+          .fresh = {}};
+}
+
+Off Tracked::pick_one(int i) const {
+  const Node& n = node(i);
+  const Field& holds = values_[n.arguments[0]].value;
+  const Brought a = brought(n.arguments[1], n.axes), b = brought(n.arguments[2], n.axes);
+  const auto chosen = [&](const Field& x, const Field& y) {
+    return x.none() && y.none() ? Field{}
+                                : map(
+                                      extents(), [](double c, double p, double q) { return c != 0 ? p : q; }, holds, x, y);
+  };
+  Off off{chosen(*a.any, *b.any), chosen(*a.fresh, *b.fresh), std::min(a.k, b.k)};
+  if (total(n.arguments[0]).none()) return off;
+  off.any = map(
+      extents(),
+      [](double own, double doubt, double x, double y, double t, double s) {
+        if (doubt == 0) return own;
+        const double apart = std::isfinite(x) && std::isfinite(y) ? std::fabs(x - y) : kInfinity;
+        return std::max(own, apart + t + s);
+      },
+      off.any, total(n.arguments[0]), values_[n.arguments[1]].value, values_[n.arguments[2]].value, total(n.arguments[1]),
+      total(n.arguments[2]));
+  return off;
+}
+
+// What is taken twice brings its error twice, so it counts as `any`.
+Off Tracked::take(int i) const {
+  const Node& n = node(i);
+  if (!total(n.arguments[1]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
+  return {.any = values_.taken(n, total(n.arguments[0])), .fresh = {}};
 }
 
 Off Tracked::divide(int i) {
@@ -302,6 +358,18 @@ Off Tracked::apply_function(int i) const {
             return off + u * (finite_size(y) + off) * (f + 2) + low;
           },
           [](double a) { return 1 / a; });
+    case Kind::cos_turn:
+    case Kind::sin_turn: {
+      const Numerics& declared = declared_.numerics;
+      const double far = declared.angle_error * u, near = (declared.reduced_angle_error + f) * u + low;
+      return {.any = map(
+                  extents(),
+                  [far, near, base = n.number](double position, double above, double below) {
+                    return position == 0 ? 0.0 : far * std::fabs(position) * std::pow(base, above / below) + near;
+                  },
+                  z, values_[n.arguments[1]].value, values_[n.arguments[2]].value),
+              .fresh = {}};
+    }
     case Kind::tanh:  // |f''| <= 4/(3 sqrt 3) = 0.7699
       return whole(
           [=](double, double t, double y) {

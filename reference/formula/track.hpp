@@ -14,7 +14,7 @@
 // One operation on exact values is off by its one rounding, which is known: |rounded(v) - v|.
 //
 // The rules stand beside their code: arithmetic and functions in track.cpp, sums and products in track_sums.cpp, softmax and
-// its kin in track_rows.cpp.
+// its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp.
 #pragma once
 
 #include <cmath>
@@ -82,9 +82,17 @@ class Tracked {
   Off visit_arithmetic(int node);
   Off divide(int node);
   Off choose(int node) const;
+  Off decide(int node) const;
+  Off pick_one(int node) const;  // where
+  Off take(int node) const;
   Off apply_function(int node) const;
   Off add_up(int node) const;
   Off multiply_up(int node) const;
+  Off mean_up(int node) const;  // a dot with a softmax
+  bool weighs_means_alone(int softmax) const;
+  bool is_of_mean(int row_function) const;
+  Field records(const RowParts& rows) const;
+  Field off_in_logarithm(int softmax) const;
   Off along_rows(int node) const;
   double roundings(double count) const;  // of the longest chain of a sum of `count` terms
   double additions(double count) const;

@@ -12,7 +12,11 @@
 //   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
 //             If these add up to rho the product is off by a relative exp(rho) - 1 at most, and a weight is never above 1.  A
 //             subnormal exp is off by half the least subnormal times its relative error in units, or vanishes.
-//   log       log(s (1 + rho)) is off by rho / (1 - rho), log itself by f |log s| and a change of base 2u |log s|; max + log s
+//   of a mean In attention the scale of scores is folded into the maximum (track_means.cpp), whose product with it is rounded to
+//   be
+//             added to the logarithm: 3u |max|.
+//   log       The logarithm of a sum moves by no more than the largest of its terms' does.  log(s (1 + rho)) is off by rho / (1 -
+//   rho), log itself by f |log s| and a change of base 2u |log s|; max + log s
 //             rounds.
 #include <algorithm>
 #include <cmath>
@@ -47,7 +51,7 @@ Off Tracked::along_rows(int i) const {
   if (!x.fresh.none())
     x.fresh = map(
         e, [](double r, double d) { return std::isfinite(d) ? r : 0.0; }, x.fresh, rows.distance);
-  return n.kind == Kind::softmax ? weigh(i, x) : log_of_sum(i, x);
+  return n.kind == Kind::softmax || n.kind == Kind::softmax_or_zero ? weigh(i, x) : log_of_sum(i, x);
 }
 
 Off Tracked::weigh(int i, const Off& x) const {
@@ -127,21 +131,27 @@ Off Tracked::log_of_sum(int i, const Off& x) const {
         sum_over(e, n.over, squares));
   }
   Field spread;
-  const Field rescaled = rescales(rows);
-  if (numerics.fused_exponent)
+  Numerics folded = numerics;
+  const bool of_mean = is_of_mean(i);
+  folded.fused_exponent = numerics.fused_exponent || of_mean;
+  const Field rescaled = of_mean ? records(rows) : rescales(rows);
+  if (folded.fused_exponent)
     spread = sum_over(e, n.over,
                       weighted(map(
                           e, [](double d) { return std::isfinite(d) ? d : 0.0; }, rows.distance)));
   const double subnormal =
       static_cast<double>(e.size(n.over)) * (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low;
+  const Field widest = max_over(e, n.over, plus(e, x.any, x.fresh));
   const Field of_log = map(
       e,
-      [&](double sum, double count, double log_sum, double top, double s, double times) {
+      [&](double sum, double most, double count, double log_sum, double top, double s, double times) {
         const double chain = additions(count) * u + times * (f + u);
-        const double fused = fused_exponent_error(numerics, 1, times, top, s);
-        return compounded(sum + chain + fused + subnormal) + (f + 2 * u) * std::fabs(log_sum);
+        const double fused = fused_exponent_error(folded, 1, times, top, s) + (of_mean ? 3 * u * std::fabs(top) : 0.0);
+        const double moved =
+            std::min(compounded(sum + chain + fused + subnormal), most + fused + compounded(chain + subnormal + f));
+        return moved + (f + 2 * u) * std::fabs(log_sum);
       },
-      rho, rows.count, rows.log_sum, rows.top, spread, rescaled);
+      rho, widest, rows.count, rows.log_sum, rows.top, spread, rescaled);
   const auto rounding = [u, low](double y, double t) { return t + u * ((std::isfinite(y) ? std::fabs(y) : 0.0) + t) + low; };
   if (n.kind == Kind::logsumexp)
     return {.any = map(

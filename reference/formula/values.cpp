@@ -38,8 +38,19 @@ double apply(Kind kind, double a, double b) {
     case Kind::multiply: return a * b;
     case Kind::divide: return a / b;
     case Kind::maximum: return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+    case Kind::quotient: return std::floor(a / b);
+    case Kind::less: return a < b ? 1 : 0;
+    case Kind::at_most: return a <= b ? 1 : 0;
     default: return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b);
   }
+}
+
+// cos or sin of position base^(above/below).
+double turn(const Node& node, double position, double above, double below) {
+  const auto base = static_cast<long double>(node.number);
+  const long double exponent = static_cast<long double>(above) / static_cast<long double>(below);
+  const long double angle = static_cast<long double>(position) * std::pow(base, exponent);
+  return static_cast<double>(node.kind == Kind::cos_turn ? std::cos(angle) : std::sin(angle));
 }
 
 void add_to(std::map<Symbol, Field>& sums, const Extents& e, Symbol symbol, Field coefficient) {
@@ -57,38 +68,104 @@ bool is_power_of_two_or_zero(double v) {
   return v == 0 || std::fabs(std::frexp(v, &exponent)) == 0.5;
 }
 
+Mean mean_of(const Graph& graph, const Node& node) {
+  if (node.kind != Kind::dot) return {};
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Node& weights = graph.nodes[static_cast<std::size_t>(node.arguments[k])];
+    if ((weights.kind == Kind::softmax || weights.kind == Kind::softmax_or_zero) && weights.over == node.over)
+      return {node.arguments[k], node.arguments[1 - k]};
+  }
+  return {};
+}
+
+int condition_of(const Graph& graph, const Node& row_function) {
+  const Node& argument = graph.nodes[static_cast<std::size_t>(row_function.arguments[0])];
+  if (argument.kind != Kind::where) return -1;
+  const Node& otherwise = graph.nodes[static_cast<std::size_t>(argument.arguments[2])];
+  return otherwise.kind == Kind::constant && otherwise.number == -kInfinity ? argument.arguments[0] : -1;
+}
+
+void Values::set_extents() {
+  for (std::size_t i = 0; i < graph_.extents.size(); ++i) extents_.of[i] = graph_.extents[i];
+  for (const auto& [axis, positions] : part_)
+    extents_.of[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(positions.size());
+}
+
 Values::Values(const Graph& graph, std::span<const Tensor> tensors, Part part, const Values* common)
     : graph_(graph), tensors_(tensors), part_(std::move(part)) {
-  for (std::size_t i = 0; i < graph.extents.size(); ++i) extents_.of[i] = graph.extents[i];
-  const bool parted = part_.axis >= 0;
-  if (parted) extents_.of[static_cast<std::size_t>(part_.axis)] = static_cast<std::int64_t>(part_.positions.size());
+  set_extents();
+  AxisSet differing = 0;
+  if (common)
+    for (const auto& [axis, positions] : part_) differing |= common->part_.contains(axis) ? 0 : AxisSet{1} << axis;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const bool is_common = common && parted && !(graph.nodes[i].axes >> part_.axis & 1);
-    known_.push_back(is_common ? common->known_[i] : std::make_shared<const Known>(visit(static_cast<int>(i))));
+    const int node = static_cast<int>(i);
+    if (!common || !common->has(node)) known_.push_back(std::make_shared<const Known>(visit(node)));
+    else if (graph.nodes[i].axes & differing) known_.push_back(std::make_shared<const Known>(cut((*common)[node], *common)));
+    else known_.push_back(common->known_[i]);
   }
 }
 
-Field Values::load(const Port& input) const {
-  const Tensor& t = tensors_[static_cast<std::size_t>(&input - graph_.inputs.data())];
-  Places places;
-  for (std::size_t d = 0; d < input.axes.size(); ++d) {
-    const int axis = input.axes[d];
-    for (std::int64_t i = 0; i < extents_[axis]; ++i)
-      places[static_cast<std::size_t>(axis)].push_back(t.stride[d] *
-                                                       (axis == part_.axis ? part_.positions[static_cast<std::size_t>(i)] : i));
+Values::Values(Without without, const Graph& graph, std::span<const Tensor> tensors, Part part)
+    : graph_(graph), tensors_(tensors), part_(std::move(part)) {
+  set_extents();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    const bool apart = node.axes >> without.axis & 1 || !has_arguments(node);
+    known_.push_back(apart ? nullptr : std::make_shared<const Known>(visit(static_cast<int>(i))));
   }
-  Field out = Field::like(graph_.nodes[static_cast<std::size_t>(input.node)].axes, extents_);
-  walk(list_of(out.axes), extents_, places,
-       [&](std::size_t k, std::size_t at) { out.at[k] = decode(t.dtype, t.data, static_cast<std::int64_t>(at)); });
+}
+
+Values Values::without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part) {
+  return Values(Without{axis}, graph, tensors, std::move(part));
+}
+
+bool Values::has_arguments(const Node& node) const {
+  return std::all_of(node.arguments.begin(), node.arguments.end(), [&](int argument) { return has(argument); });
+}
+
+Field Values::cut(const Field& field, const Values& from) const {
+  Field out = field;
+  Extents extents = from.extents_;
+  for (const auto& [axis, positions] : part_) {
+    if (from.part_.contains(axis)) continue;
+    out = pick(extents, out, axis, positions);
+    extents.of[static_cast<std::size_t>(axis)] = extents_[axis];
+  }
   return out;
+}
+
+Known Values::cut(const Known& known, const Values& from) const {
+  Known y = known;
+  const auto shorten = [&](Field& f) { f = cut(f, from); };
+  for (Field* f :
+       {&y.value, &y.size, &y.squares, &y.terms.size, &y.terms.root, &y.terms.count, &y.terms.spread, &y.terms.farthest,
+        &y.terms.unhidden, &y.rows.top, &y.rows.distance, &y.rows.weight, &y.rows.count, &y.rows.seen, &y.rows.log_sum})
+    shorten(*f);
+  for (auto* of : {&y.shared, &y.terms.left, &y.terms.right})
+    for (auto& [symbol, coefficient] : *of) shorten(coefficient);
+  return y;
 }
 
 Field Values::compute(const Node& node) const {
   const auto value = [&](std::size_t i) -> const Field& { return (*this)[node.arguments[i]].value; };
   switch (info(node.kind).group) {
-    case Group::leaf: return Field::number(node.number);
+    case Group::leaf: {
+      if (node.kind == Kind::constant) return Field::number(node.number);
+      Field positions = Field::like(node.axes, extents_);
+      for (std::size_t i = 0; i < positions.at.size(); ++i)
+        positions.at[i] = static_cast<double>(position(std::countr_zero(node.axes), static_cast<std::int64_t>(i)));
+      return positions;
+    }
+    case Group::gather: return take(node);
     case Group::arithmetic:
     case Group::function:
+      if (node.kind == Kind::cos_turn || node.kind == Kind::sin_turn)
+        return map(
+            extents_, [&node](double position, double above, double below) { return turn(node, position, above, below); },
+            value(0), value(1), value(2));
+      if (node.kind == Kind::where)
+        return map(
+            extents_, [](double holds, double a, double b) { return holds != 0 ? a : b; }, value(0), value(1), value(2));
       if (node.arguments.size() == 1)
         return map(
             extents_, [k = node.kind](double x) { return apply(k, x); }, value(0));
@@ -112,7 +189,7 @@ Field Values::compute(const Node& node) const {
   switch (node.kind) {
     case Kind::sum: return sum_over(extents_, node.over, value(0));
     case Kind::max: return max_over(extents_, node.over, value(0));
-    case Kind::dot: return dot_over(extents_, node.over, value(0), value(1));
+    case Kind::dot: return multiply_up(node);
     default: return {};  // rows: find_rows()
   }
 }
@@ -148,6 +225,14 @@ void Values::share(int i, Known& y) const {
                                      extents_, [](double v) { return -v; }, c));
       return;
     case Kind::step: y.shared = shared_of(node.arguments[0], node.axes); return;
+    case Kind::where:  // of what is chosen
+      for (std::size_t k = 1; k < 3; ++k)
+        for (const auto& [symbol, c] : shared_of(node.arguments[k], node.axes))
+          add_to(y.shared, extents_, symbol,
+                 map(
+                     extents_, [first = k == 1](double holds, double v) { return (holds != 0) == first ? v : 0.0; },
+                     (*this)[node.arguments[0]].value, c));
+      return;
     case Kind::square:
       for (const auto& [symbol, c] : shared_of(node.arguments[0], node.axes))
         y.shared.emplace(symbol,
@@ -208,6 +293,18 @@ void Values::find_terms(int i, Known& y) const {
   y.terms = {.size = dot_over(extents_, node.over, a.size, b.size),
              .root = root(dot_over(extents_, node.over, a.squares, b.squares)),
              .count = Field::number(static_cast<double>(extents_.size(node.over)))};
+  if (const Mean mean = mean_of(graph_, node); mean.weights >= 0) {
+    const Known &w = (*this)[mean.weights], &x = (*this)[mean.of];
+    // The rounding errors of the two f64 sums are added, so that it stays an upper bound: n of sum w x^2, 2n of its square.
+    const double lost = 3 * static_cast<double>(extents_.size(node.over)) * 0x1p-53;
+    y.terms.spread = map(
+        extents_, [lost](double squares, double v) { return std::sqrt(std::max(squares - v * v, 0.0) + lost * squares); },
+        dot_over(extents_, node.over, w.size, x.squares), y.value);
+    y.terms.farthest = max_over(extents_, node.over, x.size);
+    const int condition = condition_of(graph_, graph_.nodes[static_cast<std::size_t>(mean.weights)]);
+    y.terms.unhidden =
+        condition < 0 ? sum_over(extents_, node.over, x.size) : dot_over(extents_, node.over, (*this)[condition].value, x.size);
+  }
   for (const auto& [symbol, c] : a.shared)
     if (common(symbol)) y.terms.left.emplace(symbol, magnitude(dot_over(extents_, node.over, c, b.value)));
   for (const auto& [symbol, c] : b.shared)
@@ -231,13 +328,21 @@ void Values::find_rows(int i, Known& y) const {
   rows.count = sum_over(extents_, node.over,
                         map(
                             extents_, [](double v) { return v > 0 ? 1.0 : 0.0; }, e));
+  if (node.kind == Kind::softmax_or_zero)
+    rows.seen = sum_over(extents_, node.over,
+                         map(
+                             extents_, [](double d) { return std::isfinite(d) ? 1.0 : 0.0; }, rows.distance));
   rows.log_sum = map(
       extents_, [](double s) { return s > 0 ? std::log(s) : 0.0; }, sum);
 
   // A maximum that is infinite or NaN is subtracted from itself, so the row is NaN; as a logarithm of a sum it is the answer.
-  if (node.kind == Kind::softmax) {
+  if (node.kind == Kind::softmax || node.kind == Kind::softmax_or_zero) {
+    const double of_none = node.kind == Kind::softmax ? kNaN : 0;
     y.value = map(
-        extents_, [](double v, double s, double m) { return std::isfinite(m) ? v / s : kNaN; }, e, sum, top);
+        extents_, [of_none](double v, double s, double m) { return std::isfinite(m)  ? v / s
+                                                                   : m == -kInfinity ? of_none
+                                                                                     : kNaN; },
+        e, sum, top);
     return;
   }
   y.value = map(
@@ -247,31 +352,59 @@ void Values::find_rows(int i, Known& y) const {
         extents_, [](double v, double l) { return v - l; }, x, y.value);
 }
 
+bool Values::is_exact(const Node& node) const {
+  switch (node.kind) {
+    case Kind::input:
+    case Kind::index: return true;
+    case Kind::constant:
+      // Exact in every format that accumulates.
+      return !std::isfinite(node.number) || is_power_of_two_or_zero(node.number) ||
+             (round_to(bf16, node.number) == node.number && round_to(f16, node.number) == node.number);
+    case Kind::max:
+    case Kind::maximum:
+    case Kind::minimum:
+    case Kind::absolute:
+    case Kind::negate:
+    case Kind::quotient:
+    case Kind::less:
+    case Kind::at_most:
+    case Kind::where:
+    case Kind::take: return std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
+    default: return false;
+  }
+}
+
 Known Values::visit(int i) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
   Known y;
   if (node.kind == Kind::input) {
     for (const Port& p : graph_.inputs)
-      if (p.node == i) y.value = load(p);
+      if (p.node == i) {
+        if (!read_where_taken(i)) y.value = load(p);
+        y.whole = info(p.dtype).format.precision == 0;
+      }
   } else {
     y.value = compute(node);
   }
-  const bool of_exact = std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
   switch (node.kind) {
-    case Kind::input: y.exact = true; break;
-    case Kind::constant:
-      // Exact in every format that accumulates.
-      y.exact = !std::isfinite(node.number) || is_power_of_two_or_zero(node.number) ||
-                (round_to(bf16, node.number) == node.number && round_to(f16, node.number) == node.number);
-      break;
-    case Kind::max:
-    case Kind::maximum:
-    case Kind::minimum:
-    case Kind::absolute:
-    case Kind::negate: y.exact = of_exact; break;
+    case Kind::input:
+    case Kind::divide:
+    case Kind::dot: break;
+    case Kind::constant: y.whole = std::floor(node.number) == node.number && std::fabs(node.number) < 0x1p53; break;
+    case Kind::index: y.whole = true; break;
+    case Kind::take: y.whole = (*this)[node.arguments[0]].whole; break;
+    default:
+      y.whole = (info(node.kind).group == Group::arithmetic || node.kind == Kind::sum || node.kind == Kind::max) &&
+                std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].whole; });
+  }
+  y.exact = y.whole || is_exact(node);
+  switch (node.kind) {
     case Kind::sum:
-    case Kind::dot: find_terms(i, y); break;
+    case Kind::dot:
+      if (!y.exact) find_terms(i, y);
+      break;
     case Kind::softmax:
+    case Kind::softmax_or_zero:
     case Kind::logsumexp:
     case Kind::log_softmax: find_rows(i, y); break;
     default: break;
@@ -281,9 +414,9 @@ Known Values::visit(int i) const {
   };
   if (std::any_of(graph_.nodes.begin(), graph_.nodes.end(), multiplies)) {
     y.size = map(
-        extents_, [](double v) { return std::fabs(v); }, y.value);
+        extents_, [](double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }, y.value);
     y.squares = map(
-        extents_, [](double v) { return v * v; }, y.value);
+        extents_, [](double v) { return v * v; }, y.size);
   }
   if (!y.exact) share(i, y);
   return y;

@@ -25,6 +25,9 @@ struct Terms {
   Field size;   // sum |x|
   Field root;   // sqrt(sum x^2)
   Field count;  // of those that are not 0
+  // Of a mean of x by the weights of a softmax: sqrt(sum w x^2 - value^2), which is at least sum w |x - value|; the largest |x|;
+  // sum |x| of what the weights do not hide.
+  Field spread{}, farthest{}, unhidden{};
   std::map<Symbol, Field> left{},
       right{};  // of errors shared by all terms: |sum of their coefficients|; right: of a second factor
 };
@@ -35,43 +38,71 @@ struct RowParts {
   Field distance;  // top - x, at least 0; infinite where x is -inf
   Field weight;    // exp(-distance) over its sum
   Field count;     // elements whose exp is not 0
+  Field seen;      // elements that are not -inf
   Field log_sum;   // of the sum of exp(-distance)
 };
 
 struct Known {
   Field value;
   bool exact = false;                // every kernel has this value: an input, a maximum of inputs, small whole constants
-  bool finite = true;                // all values are
+  bool whole = false;                // a whole number that is computed from such: a position, an index
   std::map<Symbol, Field> shared{};  // by how much an element moves with each shared error, to first order
   Terms terms{};                     // of sum and dot
   RowParts rows{};                   // of row functions and logsumexp
-  Field size{}, squares{};           // |value| and value^2, of what a dot multiplies
+  Field size{}, squares{};           // |value| and value^2, of what a dot multiplies; 0 of what is not finite
 };
 
-// A part of a case: the positions of one axis that are evaluated, all of the others'.
-struct Part {
-  int axis = -1;  // none
-  std::vector<std::int64_t> positions{};
+// A part of a case: the positions that are evaluated along some axes, and all along the others.
+using Part = std::map<int, std::vector<std::int64_t>>;
+
+// The softmax by whose weights a node is a mean of its other factor, and that factor: arguments of a dot along the same axes.
+struct Mean {
+  int weights = -1;  // none
+  int of = -1;
 };
+Mean mean_of(const Graph& graph, const Node& node);
+// The condition under which a row function's argument is not -inf; -1: none.
+int condition_of(const Graph& graph, const Node& row_function);
 
 class Values {
  public:
-  // `tensors` are the graph's inputs, in their order, in host memory.  `common`, if given, is the same case with any other part
-  // of the same axis: nodes without that axis are shared with it.  All must outlive this.
+  // `tensors` are the graph's inputs, in their order, in host memory.  `common`, if given, has some nodes of the same case for
+  // at least the positions of this part: they are taken from there.  All must outlive this.
   Values(const Graph& graph, std::span<const Tensor> tensors, Part part = {}, const Values* common = nullptr);
+  // Only the nodes without one axis.
+  static Values without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part);
 
   const Graph& graph() const { return graph_; }
   const Extents& extents() const { return extents_; }
   const Known& operator[](int node) const { return *known_[static_cast<std::size_t>(node)]; }
+  bool has(int node) const { return known_[static_cast<std::size_t>(node)] != nullptr; }
+  // The elements of a field of an array's at the places that a node takes from it.
+  Field taken(const Node& take, const Field& from) const;
   // An output's values in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
   // Any field of an output's node, in the order of the output's tensor.
   std::vector<double> in_order_of(const Port& output, const Field& field) const;
 
  private:
+  struct Without {
+    int axis;
+  };
+  Values(Without, const Graph& graph, std::span<const Tensor> tensors, Part part);
+  void set_extents();
+  // The elements at this part's positions of a field that a larger part has.
+  Field cut(const Field& field, const Values& from) const;
+  Known cut(const Known& known, const Values& from) const;
+  bool has_arguments(const Node& node) const;
+
   Known visit(int node) const;
+  std::int64_t position(int axis, std::int64_t i) const;
   Field load(const Port& input) const;
+  Field load_at(const Port& input, int axis, const Field& places) const;
+  const Port* read_where_taken(int node) const;
+  Field take(const Node& node) const;
   Field compute(const Node& node) const;
+  Field multiply_up(const Node& node) const;
+  bool is_exact(const Node& node) const;
   void share(int node, Known& y) const;
   // The shared errors of an argument as a node with these axes uses it.
   std::map<Symbol, Field> shared_of(int argument, AxisSet axes) const;

@@ -3,6 +3,7 @@
 // bounds are as tight.  With [.table] it prints, per op and numerics, the ratio of derived to hand-made bounds.
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 
 #include <fmt/core.h>
@@ -96,7 +97,7 @@ TEST_CASE("formulas: values are the goldens', and derived bounds are as tight as
       CHECK(median(ratios) > 0.3);
     }
   }
-  CHECK(ops >= 7);
+  CHECK(ops >= 8);
 }
 
 TEST_CASE("formulas: the table of derived over hand-made bounds", "[.table]") {
@@ -106,6 +107,39 @@ TEST_CASE("formulas: the table of derived over hand-made bounds", "[.table]") {
       const double largest = *std::max_element(ratios.begin(), ratios.end());
       fmt::print("| `{}` | {} | {:.2f} | {:.2f} |\n", f->op, numerics, median(ratios), largest);
     }
+}
+
+// The CPU seconds of both over a suite: values, and bounds of every element for all numerics.
+TEST_CASE("formulas: CPU of evaluating against goldens and bounds made by hand", "[.cpu]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
+    const Op& op = *find_op(f->op);
+    double by_hand = 0, derived = 0, sum = 0;
+    for (const Case& drawn : test::near_cases(datasets, op.shape(), "smoke", {.reduce = true})) {
+      const Case c = test::fewer_rows(drawn, op.shape(), 200'000);
+      if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 800'000) continue;
+      test::FilledCase made(op, c);
+      if (!made.problem().legal()) continue;
+      const Graph g = test::trace(made);
+      std::vector<Declared> declared;
+      for (const Numerics& n : numerics_of(op.name))
+        if (has_rules(g, n)) declared.push_back({n, Errors::independent, c.dtype});
+      const std::clock_t begun = std::clock();
+      made.problem().solve();
+      for (const Declared& d : declared)
+        for (std::size_t o = 0; o < g.outputs.size(); ++o)
+          for (std::size_t i = 0; i < made.problem().golden(static_cast<int>(o)).size(); ++i)
+            sum += made.problem().bound(d.numerics, static_cast<int>(o), static_cast<std::int64_t>(i));
+      const std::clock_t middle = std::clock();
+      const std::vector<Answer> answers = evaluate(g, test::inputs_of(g, made), made.problem().rows(), declared);
+      const std::clock_t ended = std::clock();
+      sum += answers[0].values.empty() ? 0 : answers[0].values[0];
+      by_hand += static_cast<double>(middle - begun) / CLOCKS_PER_SEC;
+      derived += static_cast<double>(ended - middle) / CLOCKS_PER_SEC;
+    }
+    fmt::print("{}: by hand {:.2f} s, derived {:.2f} s, {:.2f} times{}\n", op.name, by_hand, derived, derived / by_hand,
+               sum == 0 ? " " : "");
+  }
 }
 
 }  // namespace assay

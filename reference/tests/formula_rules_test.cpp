@@ -155,6 +155,35 @@ std::vector<Rule> rules() {
        .write = [](Formula&, const std::vector<Array>& a) { return step("p", a[0] * a[1]); },
        .honest = [](const Inputs& a, const Habit& h) { return product(a, h); }});
 
+  add({.name = "where",
+       .write = [](Formula&, const std::vector<Array>& a) { return where(a[0] < 1.5, a[0] * a[1], a[1]); },
+       .honest = [](const Inputs& a, const Habit& h) { return a[0] < 1.5 ? product(a, h) : a[1]; }});
+  add({.name = "take",
+       .write = [](Formula& f,
+                   const std::vector<Array>& a) { return take(a[0] * a[1], Axis("candidates"), f.index(Axis("candidates"))); },
+       .honest = [](const Inputs& a, const Habit& h) { return product(a, h); }});
+  // Products that lie so near to a number that one rounding decides.
+  add({.name = "less",
+       .least = 1 - 0x1p-19,
+       .most = 1 + 0x1p-19,
+       .write = [](Formula&, const std::vector<Array>& a) { return where(a[0] * a[1] < 1, 1, 0); },
+       .honest = [](const Inputs& a, const Habit& h) { return product(a, h) < 1 ? 1.0 : 0.0; }});
+  add({.name = "at_most",
+       .most = 1 + 0x1p-19,
+       .write = [](Formula&, const std::vector<Array>& a) { return where(a[0] * a[1] <= 1 + 0x1p-19, 1, 0); },
+       .honest = [](const Inputs& a, const Habit& h) { return product(a, h) <= 1 + 0x1p-19 ? 1.0 : 0.0; }});
+  // The angle is half of the position, which is exact.
+  add({.name = "cos_turn",
+       .least = 0.25,
+       .most = 1,
+       .write = [](Formula&, const std::vector<Array>& a) { return cos_turn(a[0], -1, 2, 4); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.function(std::cos(a[0] / 2)); }});
+  add({.name = "sin_turn",
+       .least = 2,
+       .most = 3,
+       .write = [](Formula&, const std::vector<Array>& a) { return sin_turn(a[0], -1, 2, 4); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.function(std::sin(a[0] / 2)); }});
+
   const auto function = [&](std::string name, double least, double most, Array (*of)(const Operand&), double (*exact)(double)) {
     add({.name = std::move(name),
          .least = least,
@@ -278,6 +307,21 @@ std::vector<Rule> rules() {
   row(
       "softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(softmax(terms)(x)); },
       [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, false); });
+  row(
+      "softmax_or_zero", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(softmax_or_zero(terms)(x)); },
+      [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, false); });
+  row(
+      "mean", 3, -1, 1, [](const Array& x, const Array& w) { return sum(terms)(softmax(terms)(x) * w); },
+      [](const Inputs& x, const Habit& h) {
+        const double most = *std::max_element(x.begin(), x.end());
+        double total = 0, mean = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const double e = h.function(std::exp(h.rounded(x[i] - most)));
+          total = h.rounded(total + e);
+          mean = h.rounded(mean + h.rounded(e * weight(i)));
+        }
+        return h.rounded(mean * h.rounded(1 / total));
+      });
   row(
       "log_softmax", 3, -1, 1, [](const Array& x, const Array&) { return max(terms)(log_softmax(terms)(x)); },
       [of_largest](const Inputs& x, const Habit& h) { return of_largest(x, h, true); });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reference/formula/evaluate.hpp"
-#include "reference/formula/formula.hpp"
+#include "reference/formula/linked_formula.hpp"
 #include "reference/tests/golden_testing.hpp"
 
 namespace assay::test {

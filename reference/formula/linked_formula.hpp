@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formulas by the name of their op: each enters itself, and is recorded from the arguments of a case.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/core/contract.hpp"
+#include "reference/formula/formula.hpp"
+
+namespace assay::formula {
+
+namespace detail {
+// Visits a contract's bind(): declares its tensors with the axes of the contract.
+struct DeclareTensors {
+  Formula& f;
+  // An axis whose extent is one more than the contract's is an axis of its own, like "batch+1".
+  static std::vector<std::string> names(AxisList axes, const TensorOptions& options) {
+    std::vector<std::string> out;
+    for (const assay::Axis a : axes)
+      if (a != assay::Axis::one) out.emplace_back(assay::name(a));
+    if (options.extent_plus_one) out.back() += "+1";
+    return out;
+  }
+  void input(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
+    if (t.rank) f.declare_input(name, names(axes, options), t);
+  }
+  void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
+    input(name, t, axes, options);
+  }
+  void output(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
+    if (t.rank) f.declare_output(name, names(axes, options), t);
+  }
+  void attribute(std::string_view, double, double) {}
+  template <class T>
+  void choice(std::string_view, const T&, Words) {}
+};
+}  // namespace detail
+
+// The formulas of a program, by op.  Each enters itself before main(), as kernels do (ops/core/linked.hpp).
+struct NamedFormula {
+  std::string_view op;
+  Graph (*trace)(const void* args);
+  const NamedFormula* next = nullptr;
+  static inline const NamedFormula* first = nullptr;
+};
+
+template <class Op>
+struct LinkedFormula {
+  using Write = void (*)(const typename Op::Args&, Formula&);
+  static inline Write write = nullptr;
+  NamedFormula named;
+  LinkedFormula(std::string_view op, Write w) : named{op, trace, NamedFormula::first} {
+    write = w;
+    NamedFormula::first = &named;
+  }
+
+  // The graph of a case: its tensors' shapes and dtypes, and its attributes.  Tensors need no data.
+  static Graph trace(const void* args) {
+    Formula f;
+    typename Op::Args of_case = *static_cast<const typename Op::Args*>(args);  // a copy, since bind() takes what it may change
+    Op::bind(of_case, detail::DeclareTensors{f});
+    write(of_case, f);
+    return f.graph();
+  }
+};
+
+}  // namespace assay::formula

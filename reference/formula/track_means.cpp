@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule of a mean of v by the weights of a softmax, o = sum p v: a dot of a softmax and v along the same axes, as in
+// attention. A kernel adds up exps w and products w v, and divides.  Derived in attention_bound.hpp, here with errors by element.
+//
+//   weights  A weight's logarithm is off by t: what its argument brings; 3u d for its exponent (track_rows.cpp), u max|x| if a
+//   scale
+//            and a change of base are folded into one FMA, which rounds the product with the maximum; f for exp.  An online sum
+//            multiplies by exp(old max - new max) at each rescale: f + u for the factor, u for the product and u max|x| for the
+//            maximum's own rounding.  Among n elements in random order the number of new maxima has mean and variance below
+//            1 + ln n (Renyi 1962).
+//            As sum p (v - o) = 0, o moves by sum p (w'/w - 1)(v - o) over sum p w'/w.  By Cauchy's inequality that is at most
+//            sqrt(sum p (e^t - 1)^2) sqrt(sum p (v - o)^2) / sum p e^-t; and never more than max|v| + |o|, as any weights give a
+//            mean of v.
+//   sums     The products and their sum are a dot's (gemm_bound.hpp), whose weights have moved by e^t; the sum of exps errs by u
+//            for each addition, and the quotient by (2 + Q) u.
+//   stored   Where p is rounded to the storage dtype before the product, with either form in the sum: sum p eta (v - o), a walk.
+//   lost     A weight below the least normal value vanishes or is rounded to a subnormal, relative to the largest, which is 1.
+//   v        brings sum p t_v.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/core/gemm_bound.hpp"
+#include "reference/formula/track.hpp"
+
+namespace assay::formula {
+namespace {
+
+// From here on, in logarithms, nothing is known of a weight.
+constexpr double kWidest = 300;
+
+}  // namespace
+
+// Whether a softmax is used for means only, so that its own error is not asked for.
+bool Tracked::weighs_means_alone(int softmax) const {
+  const Graph& graph = values_.graph();
+  for (const Node& n : graph.nodes)
+    if (std::find(n.arguments.begin(), n.arguments.end(), softmax) != n.arguments.end() && mean_of(graph, n).weights != softmax)
+      return false;
+  return std::none_of(graph.outputs.begin(), graph.outputs.end(), [softmax](const Port& p) { return p.node == softmax; });
+}
+
+// Whether a mean is taken by weights of the same elements.  There kernels fold the scale of scores and the change of base into
+// one FMA, whatever they declare.
+bool Tracked::is_of_mean(int row_function) const {
+  const Graph& graph = values_.graph();
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) {
+    const int weights = mean_of(graph, n).weights;
+    return weights >= 0 && node(weights).arguments == node(row_function).arguments;
+  });
+}
+
+// How often an online sum is rescaled at most, as the maximum of elements in random order grows.
+Field Tracked::records(const RowParts& rows) const {
+  const Chain& chain = declared_.numerics.rescales;
+  if (!chain.lanes) return {};
+  return map(
+      extents(),
+      [&](double seen) {
+        if (seen < 1) return 0.0;
+        const auto most = static_cast<double>(chain.roundings(static_cast<std::int64_t>(seen)));
+        const double expected = 1 + std::log(seen);
+        return coherent() ? most : std::min(most, expected + deviations_counted() * std::sqrt(expected));
+      },
+      rows.seen.none() ? rows.count : rows.seen);
+}
+
+// By how much the logarithm of each weight is off.
+Field Tracked::off_in_logarithm(int softmax) const {
+  const int argument = node(softmax).arguments[0];
+  const RowParts& rows = values_[softmax].rows;
+  const double u = u_, f = function_;
+  const Field largest =
+      max_over(extents(), node(softmax).over,
+               map(
+                   extents(), [](double x) { return std::isfinite(x) ? std::fabs(x) : 0.0; }, values_[argument].value));
+  const Field of_row = map(
+      extents(), [u, f](double x, double times) { return u * x * (1 + times) + f + times * (f + 2 * u); }, largest,
+      records(rows));
+  return map(
+      extents(), [u](double t, double d, double row) { return std::isfinite(d) ? t + 3 * u * (d + t) + row : 0.0; },
+      total(argument), rows.distance, of_row);
+}
+
+Off Tracked::mean_up(int i) const {
+  const Node& n = node(i);
+  const Extents& e = extents();
+  const Mean mean = mean_of(values_.graph(), n);
+  const Field &p = values_[mean.weights].rows.weight, &v = values_[mean.of].value;
+  const RowParts& rows = values_[mean.weights].rows;
+  const Terms& terms = values_[i].terms;
+  const Numerics& numerics = declared_.numerics;
+  const auto over_row = [&](auto each, const Field& more) { return sum_over(e, n.over, map(e, each, p, more)); };
+
+  const Field t = off_in_logarithm(mean.weights);
+  const Field widest = max_over(e, n.over, t);
+  const Field moved = over_row(
+      [](double w, double x) {
+        const double grown = std::expm1(std::min(x, kWidest));
+        return w == 0 ? 0.0 : w * grown * grown;
+      },
+      t);
+  const Field left = over_row([](double w, double x) { return w == 0 ? 0.0 : w * std::exp(-x); }, t);
+  const Field moves = map(
+      e, [](double squares, double rest) { return rest > 0 ? std::sqrt(squares) / rest : 0.0; }, moved, left);
+  const Field p_squares = over_row([](double w, double) { return w * w; }, Field{});
+  Field brought;
+  if (!values_[mean.of].exact) brought = dot_over(e, n.over, p, spread(e, v.axes, total(mean.of)));
+
+  const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
+  const double u = u_, u_stored = narrow ? unit_roundoff(declared_.storage) : 0;
+  const double least = std::max(narrow ? rounding_floor(declared_.storage) : 0.0, numerics.flushes_subnormals ? 0x1p-126 : 0.0);
+  const double walk = 0.58 * deviations_counted();
+  const auto whole = [&](double o, double moves_of_row, double widest_of_row, double largest, double unhidden, double spread_of_v,
+                         double size, double root, double seen, double squares, double log_sum, double of_v) {
+    if (!std::isfinite(o) || seen == 0) return 0.0;
+    const double farthest = std::min(largest, unhidden), far = farthest + std::fabs(o),
+                 grown = std::exp(std::min(2 * widest_of_row, 2 * kWidest));
+    double error = (widest_of_row < kWidest ? std::min(moves_of_row * spread_of_v, far) : far) + by(of_v, grown);
+    // With the weights as they are off, which still add up to 1.
+    const double off_o = std::fabs(o) + error;
+    const double off_size = std::min(by(grown, size), farthest), off_root = std::min(by(grown, root), farthest);
+    const auto count = static_cast<std::int64_t>(seen);
+    const double additions = walked(declared_.errors, static_cast<double>(numerics.chain.roundings(count)));
+    error += product_error(numerics, declared_.errors, count, off_o, off_size, off_root * off_root) +
+             (additions + 2 + numerics.quotient_error) * u * off_o;
+    const double worst = off_size + off_o, walked_off = walk * (off_root + off_o * std::min(grown * std::sqrt(squares), 1.0));
+    error += u_stored * (coherent() ? worst : std::min(worst, walked_off));
+    error += by(least, unhidden) / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
+    return error + (numerics.flushes_storage ? 2 * 0x1p-126 : 0.0);
+  };
+  return {.any = map(e, whole, values_[i].value, moves, widest, terms.farthest, terms.unhidden, terms.spread, terms.size,
+                     terms.root, rows.seen.none() ? rows.count : rows.seen, p_squares, rows.log_sum, brought),
+          .fresh = {}};
+}
+
+}  // namespace assay::formula

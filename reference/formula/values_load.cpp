@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is read from tensors, and from other arrays at given places (values.hpp).
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "reference/formula/values.hpp"
+
+namespace assay::formula {
+
+std::int64_t Values::position(int axis, std::int64_t i) const {
+  const auto at = part_.find(axis);
+  return at == part_.end() ? i : at->second[static_cast<std::size_t>(i)];
+}
+
+Field Values::load(const Port& input) const {
+  const Tensor& t = tensors_[static_cast<std::size_t>(&input - graph_.inputs.data())];
+  Places places;
+  for (std::size_t d = 0; d < input.axes.size(); ++d) {
+    const int axis = input.axes[d];
+    for (std::int64_t i = 0; i < extents_[axis]; ++i)
+      places[static_cast<std::size_t>(axis)].push_back(t.stride[d] * position(axis, i));
+  }
+  Field out = Field::like(graph_.nodes[static_cast<std::size_t>(input.node)].axes, extents_);
+  walk(list_of(out.axes), extents_, places,
+       [&](std::size_t k, std::size_t at) { out.at[k] = decode(t.dtype, t.data, static_cast<std::int64_t>(at)); });
+  return out;
+}
+
+// The elements whose places along one axis are given.
+Field Values::load_at(const Port& input, int along, const Field& places) const {
+  const Tensor& t = tensors_[static_cast<std::size_t>(&input - graph_.inputs.data())];
+  Field offsets = Field::number(0);
+  for (std::size_t d = 0; d < input.axes.size(); ++d) {
+    const int axis = input.axes[d];
+    const auto stride = static_cast<double>(t.stride[d]);
+    Field of_axis = places;
+    if (axis == along) {
+      for (double& v : of_axis.at) v *= stride;
+    } else {
+      of_axis = Field::like(AxisSet{1} << axis, extents_);
+      for (std::int64_t i = 0; i < extents_[axis]; ++i)
+        of_axis.at[static_cast<std::size_t>(i)] = stride * static_cast<double>(position(axis, i));
+    }
+    offsets = plus(extents_, offsets, of_axis);
+  }
+  for (double& v : offsets.at) v = decode(t.dtype, t.data, static_cast<std::int64_t>(v));
+  return offsets;
+}
+
+// The tensor of an input that is only taken from, so that what is not taken is not read.
+const Port* Values::read_where_taken(int i) const {
+  if (graph_.nodes[static_cast<std::size_t>(i)].kind != Kind::input) return nullptr;
+  for (const Node& n : graph_.nodes)
+    for (std::size_t k = 0; k < n.arguments.size(); ++k)
+      if (n.arguments[k] == i && (n.kind != Kind::take || k != 0)) return nullptr;
+  for (const Port& output : graph_.outputs)
+    if (output.node == i) return nullptr;
+  const auto port = std::find_if(graph_.inputs.begin(), graph_.inputs.end(), [i](const Port& p) { return p.node == i; });
+  return port == graph_.inputs.end() ? nullptr : &*port;
+}
+
+Field Values::take(const Node& node) const {
+  const int axis = std::countr_zero(node.over);
+  const Field& places = (*this)[node.arguments[1]].value;
+  const auto extent = static_cast<double>(graph_.extents[static_cast<std::size_t>(axis)]);
+  for (const double place : places.at)
+    if (!(place >= 0 && place < extent))
+      throw FormulaError("a place along '" + graph_.axis_names[static_cast<std::size_t>(axis)] + "' that is not there is taken");
+  if (const Port* input = read_where_taken(node.arguments[0])) return load_at(*input, axis, places);
+  return taken(node, (*this)[node.arguments[0]].value);
+}
+
+Field Values::taken(const Node& node, const Field& from) const {
+  if (!(from.axes & node.over)) return from;
+  const int along = std::countr_zero(node.over);
+  const Places in_order = places_in(list_of(from.axes), extents_);
+  Field offsets = (*this)[node.arguments[1]].value;
+  for (double& v : offsets.at) v = static_cast<double>(in_order[static_cast<std::size_t>(along)][static_cast<std::size_t>(v)]);
+  for (const int axis : list_of(from.axes & ~node.over)) {
+    const auto& of_axis = in_order[static_cast<std::size_t>(axis)];
+    offsets = plus(extents_, offsets, Field{AxisSet{1} << axis, {of_axis.begin(), of_axis.end()}});
+  }
+  for (double& v : offsets.at) v = from.at[static_cast<std::size_t>(v)];
+  return offsets;
+}
+
+// Of a mean, what its weights hide is not read: infinities and NaNs of the other factor count where they are seen.
+Field Values::multiply_up(const Node& node) const {
+  const Mean mean = mean_of(graph_, node);
+  const Field &a = (*this)[node.arguments[0]].value, &b = (*this)[node.arguments[1]].value;
+  if (mean.weights < 0) return dot_over(extents_, node.over, a, b);
+  const Field& x = (*this)[mean.of].value;
+  if (std::all_of(x.at.begin(), x.at.end(), [](double v) { return std::isfinite(v); }))
+    return dot_over(extents_, node.over, a, b);
+
+  const Field& weights = (*this)[mean.weights].value;
+  const int condition = condition_of(graph_, graph_.nodes[static_cast<std::size_t>(mean.weights)]);
+  const Field seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
+  const Field finite = map(
+      extents_, [](double v) { return std::isfinite(v) ? v : 0.0; }, x);
+  const Field odd = max_over(extents_, x.axes & ~node.over,
+                             map(
+                                 extents_, [](double v) { return std::isfinite(v) ? 0.0 : 1.0; }, x));
+  Field out = dot_over(extents_, node.over, weights, finite);
+  const std::vector<int> over = list_of(node.over);
+  Extents one = extents_;
+  for (const int axis : over) one.of[static_cast<std::size_t>(axis)] = 1;
+  std::vector<std::int64_t> index(over.size());
+  const auto here = [&](Field f) {
+    Extents e = extents_;
+    for (std::size_t d = 0; d < over.size(); ++d) {
+      f = pick(e, f, over[d], std::span(&index[d], 1));
+      e.of[static_cast<std::size_t>(over[d])] = 1;
+    }
+    f.axes &= ~node.over;
+    return f;
+  };
+  for (std::int64_t k = 0; k < extents_.size(node.over); ++k) {
+    std::int64_t rest = k;
+    for (std::size_t d = over.size(); d-- > 0; rest /= extents_[over[d]]) index[d] = rest % extents_[over[d]];
+    if (here(odd).at[0] == 0) continue;
+    out = map(
+        extents_, [](double sum, double w, double v, double s) { return s != 0 && !std::isfinite(v) ? sum + w * v : sum; }, out,
+        here(weights), here(x), here(seen));
+  }
+  return out;
+}
+
+}  // namespace assay::formula
