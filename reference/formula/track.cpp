@@ -34,8 +34,6 @@ Legality has_rules(const Graph& graph, const Numerics& numerics) {
   const auto has = [&](Kind kind) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return n.kind == kind; });
   };
-  if (numerics.folded_affine) return Legality::no("an affine that is folded into the norm has no rule");
-  if (numerics.running_moments) return Legality::no("running moments have no rule");
   if (numerics.scaled_gradients) return Legality::no("scaled gradients have no rule");
   if (numerics.rounds_weights) return Legality::no("rounded weights have no rule");
   const auto is_mean = [&](const Node& n) { return mean_of(graph, n).weights >= 0; };
@@ -173,7 +171,10 @@ Off Tracked::visit_arithmetic(int i) {
     case Kind::less:
     case Kind::at_most: return decide(i);
     case Kind::where: return pick_one(i);
-    case Kind::divide: return divide(i);
+    case Kind::divide:
+      if (declared_.numerics.running_moments)
+        if (std::optional<Off> moment = running_moment(i)) return *moment;
+      return divide(i);
     case Kind::square: {
       const Brought x = brought(n.arguments[0], n.axes);
       const Field& v = values_[n.arguments[0]].value;
@@ -194,6 +195,7 @@ Off Tracked::visit_arithmetic(int i) {
   const auto sum = [&](const Field& x, const Field& y) { return y.none() ? x : x.none() ? y : plus(extents(), x, y); };
   if (n.kind != Kind::multiply) {
     Off off{sum(*a.any, *b.any), sum(*a.fresh, *b.fresh), k};
+    if (declared_.numerics.folded_affine) off.any = sum(off.any, folding(i));
     return is_number(n.arguments[0], 0) || is_number(n.arguments[1], 0) ? off : rounded(i, std::move(off));
   }
   const Field &p = values_[n.arguments[0]].value, &q = values_[n.arguments[1]].value;

@@ -14,7 +14,7 @@
 // One operation on exact values is off by its one rounding, which is known: |rounded(v) - v|.
 //
 // The rules stand beside their code: arithmetic and functions in track.cpp, sums and products in track_sums.cpp, softmax and
-// its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp.
+// its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp, other ways to a LayerNorm in track_norms.cpp.
 #pragma once
 
 #include <cmath>
@@ -81,6 +81,8 @@ class Tracked {
   Off visit(int node);
   Off visit_arithmetic(int node);
   Off divide(int node);
+  std::optional<Off> running_moment(int node) const;  // of a mean or a variance
+  Field folding(int node) const;                      // what a folded affine costs more
   Off choose(int node) const;
   Off decide(int node) const;
   Off pick_one(int node) const;  // where

@@ -109,37 +109,52 @@ TEST_CASE("formulas: the table of derived over hand-made bounds", "[.table]") {
     }
 }
 
-// The CPU seconds of both over a suite: values, and bounds of every element for all numerics.
+// CPU seconds of both over cases: values, and bounds of every element for all numerics.
 TEST_CASE("formulas: CPU of evaluating against goldens and bounds made by hand", "[.cpu]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  const auto seconds = [](std::clock_t from, std::clock_t to) { return static_cast<double>(to - from) / CLOCKS_PER_SEC; };
+  double sum = 0;
+  const auto time = [&](const Op& op, const Case& c, double& by_hand, double& derived) {
+    test::FilledCase made(op, c);
+    if (!made.problem().legal()) return;
+    const Graph g = test::trace(made);
+    std::vector<Declared> declared;
+    for (const Numerics& n : numerics_of(op.name))
+      if (has_rules(g, n)) declared.push_back({n, Errors::independent, c.dtype});
+    const std::clock_t begun = std::clock();
+    made.problem().solve();
+    for (const Declared& d : declared)
+      for (std::size_t o = 0; o < g.outputs.size(); ++o)
+        for (std::size_t i = 0; i < made.problem().golden(static_cast<int>(o)).size(); ++i)
+          sum += made.problem().bound(d.numerics, static_cast<int>(o), static_cast<std::int64_t>(i));
+    const std::clock_t middle = std::clock();
+    const std::vector<Answer> answers = evaluate(g, test::inputs_of(g, made), made.problem().rows(), declared);
+    by_hand += seconds(begun, middle);
+    derived += seconds(middle, std::clock());
+    sum += answers[0].values.empty() ? 0 : answers[0].values[0];
+  };
+  const auto print = [&](std::string_view what, double by_hand, double derived) {
+    fmt::print("{}: by hand {:.2f} s, derived {:.2f} s, {:.2f} times\n", what, by_hand, derived, derived / by_hand);
+  };
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
     const Op& op = *find_op(f->op);
-    double by_hand = 0, derived = 0, sum = 0;
+    double by_hand = 0, derived = 0;
     for (const Case& drawn : test::near_cases(datasets, op.shape(), "smoke", {.reduce = true})) {
       const Case c = test::fewer_rows(drawn, op.shape(), 200'000);
-      if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 800'000) continue;
-      test::FilledCase made(op, c);
-      if (!made.problem().legal()) continue;
-      const Graph g = test::trace(made);
-      std::vector<Declared> declared;
-      for (const Numerics& n : numerics_of(op.name))
-        if (has_rules(g, n)) declared.push_back({n, Errors::independent, c.dtype});
-      const std::clock_t begun = std::clock();
-      made.problem().solve();
-      for (const Declared& d : declared)
-        for (std::size_t o = 0; o < g.outputs.size(); ++o)
-          for (std::size_t i = 0; i < made.problem().golden(static_cast<int>(o)).size(); ++i)
-            sum += made.problem().bound(d.numerics, static_cast<int>(o), static_cast<std::int64_t>(i));
-      const std::clock_t middle = std::clock();
-      const std::vector<Answer> answers = evaluate(g, test::inputs_of(g, made), made.problem().rows(), declared);
-      const std::clock_t ended = std::clock();
-      sum += answers[0].values.empty() ? 0 : answers[0].values[0];
-      by_hand += static_cast<double>(middle - begun) / CLOCKS_PER_SEC;
-      derived += static_cast<double>(ended - middle) / CLOCKS_PER_SEC;
+      if (elements(c, op.shape()) > 0 && elements(c, op.shape()) <= 800'000) time(op, c, by_hand, derived);
     }
-    fmt::print("{}: by hand {:.2f} s, derived {:.2f} s, {:.2f} times{}\n", op.name, by_hand, derived, derived / by_hand,
-               sum == 0 ? " " : "");
+    print(op.name, by_hand, derived);
   }
+  const Op& attention = *find_op("attention_forward");
+  for (const char* text : {"attention_forward f16 batch=1 seq_q=8192 seq_k=8192 heads=1 kv_heads=1 head_dim=64 mask=causal",
+                           "attention_forward f16 batch=4 seq_q=512 seq_k=512 heads=2 kv_heads=1 head_dim=64 packed=yes",
+                           "attention_forward f16 batch=8 seq_q=1 seq_k=8192 heads=8 kv_heads=2 head_dim=64"}) {
+    double by_hand = 0, derived = 0;
+    const OpShape shapes[] = {attention.shape()};
+    time(attention, parse_repro(text, shapes).what, by_hand, derived);
+    print(text, by_hand, derived);
+  }
+  CHECK(sum != 0);
 }
 
 }  // namespace assay
