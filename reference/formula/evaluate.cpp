@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/formula/evaluate.hpp"
 
+#include <malloc.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -14,6 +15,14 @@ namespace {
 constexpr std::int64_t kElements = 1 << 15;
 // But products want some rows at once.
 constexpr std::int64_t kFewest = 32, kMostElements = 1 << 19;
+
+// Arrays of a part come and go.  If their memory went back to the system each time, half the time would go to getting it again.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  static const bool once = mallopt(M_MMAP_THRESHOLD, 1 << 30) && mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  (void)once;
+#endif
+}
 
 // Writes a part's elements of an output to their places in the whole.
 void place(const Graph& graph, const Extents& part_extents, const Port& output, const Part& part, const std::vector<double>& from,
@@ -224,21 +233,31 @@ std::vector<int> cut_axes(const Graph& graph) {
   }
   for (const Node& node : graph.nodes) free &= ~node.over;
   const std::vector<int>& axes = graph.outputs[0].axes;
+  std::vector<int> candidates;
+  for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d)
+    if (free >> axes[d] & 1) candidates.push_back(axes[d]);
+  if (candidates.empty()) return {};
+
+  // Last comes the longest, so that what does not have it is computed the fewest times.
+  const auto extent = [&](int axis) { return graph.extents[static_cast<std::size_t>(axis)]; };
+  const int last = *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return extent(a) < extent(b); });
   std::vector<int> cut;
-  AxisSet cut_so_far = 0;
-  for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d) {
-    if (!(free >> axes[d] & 1)) continue;
+  AxisSet all = AxisSet{1} << last;
+  for (const int axis : candidates) {
+    if (axis == last) continue;
     std::int64_t widest = 1;
-    for (const Node& node : graph.nodes) widest = std::max(widest, graph.size(node.axes & ~cut_so_far));
-    if (!cut.empty() && widest <= kElements) break;
-    cut.push_back(axes[d]);
-    cut_so_far |= AxisSet{1} << axes[d];
+    for (const Node& node : graph.nodes) widest = std::max(widest, graph.size(node.axes & ~all));
+    if (widest <= kElements) break;
+    cut.push_back(axis);
+    all |= AxisSet{1} << axis;
   }
+  cut.push_back(last);
   return cut;
 }
 
 std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,
                              std::span<const Declared> declared) {
+  keep_freed_memory();
   return Evaluation(graph, tensors, declared).answer(rows);
 }
 

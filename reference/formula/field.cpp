@@ -12,16 +12,34 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// The axes of three sets, one set after the other.
-std::vector<int> in_order(AxisSet first, AxisSet second, AxisSet third) {
+// The axes of three sets, one set after the other; those of one position make no difference.
+std::vector<int> in_order(const Extents& e, AxisSet first, AxisSet second, AxisSet third) {
   std::vector<int> axes;
   for (const AxisSet part : {first, second, third})
-    for (const int axis : list_of(part)) axes.push_back(axis);
+    for (const int axis : list_of(part))
+      if (e[axis] != 1) axes.push_back(axis);
   return axes;
 }
 
 // The places of a field's elements.
 Places places_of(const Field& a, const Extents& e) { return places_in(list_of(a.axes), e); }
+
+// A factor of products: matrices [own, inner], or turned [inner, own], one for each position along `batch`.  A field that has
+// its axes in neither order is copied.
+struct Factor {
+  bool turned = false;
+  std::vector<double> moved{};
+  const double* data = nullptr;
+  Factor(const Extents& e, const Field& a, AxisSet batch, AxisSet own, AxisSet inner) : data(a.at.data()) {
+    const std::vector<int> order = in_order(e, batch, own, inner), other = in_order(e, batch, inner, own);
+    if (std::is_sorted(order.begin(), order.end())) return;
+    turned = std::is_sorted(other.begin(), other.end());
+    if (turned) return;
+    moved.resize(a.at.size());
+    walk(order, e, places_of(a, e), [&](std::size_t k, std::size_t i) { moved[k] = a.at[i]; });
+    data = moved.data();
+  }
+};
 
 template <class Fold>
 Field fold(const Extents& e, AxisSet over, const Field& a, double neutral, Fold&& fold_row) {
@@ -110,33 +128,31 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
     return out;
   }
   // What one factor lacks is summed in the other first.
-  const Field a = lacking_right & left.axes ? sum_over(e, lacking_right, left) : left;
-  const Field b = lacking_left & right.axes ? sum_over(e, lacking_left, right) : right;
+  Field of_left, of_right;
+  if (lacking_right & left.axes) of_left = sum_over(e, lacking_right, left);
+  if (lacking_left & right.axes) of_right = sum_over(e, lacking_left, right);
+  const Field& a = lacking_right & left.axes ? of_left : left;
+  const Field& b = lacking_left & right.axes ? of_right : right;
   const AxisSet inner = over & a.axes & b.axes, batch = a.axes & b.axes & ~over;
   const AxisSet rows = a.axes & ~b.axes, columns = b.axes & ~a.axes;
   if (!inner)
     return map(
         e, [](double x, double y) { return x * y; }, a, b);
 
-  // In another order than the graph's a copy is made.
-  const auto moved = [&](const std::vector<int>& order, const Field& from) {
-    std::vector<double> out;
-    if (std::is_sorted(order.begin(), order.end())) return out;
-    out.resize(from.at.size());
-    walk(order, e, places_of(from, e), [&](std::size_t k, std::size_t i) { out[k] = from.at[i]; });
-    return out;
-  };
-  const std::vector<double> a_moved = moved(in_order(batch, rows, inner), a), b_moved = moved(in_order(batch, columns, inner), b);
-  const double* const from_a = a_moved.empty() ? a.at.data() : a_moved.data();
-  const double* const from_b = b_moved.empty() ? b.at.data() : b_moved.data();
   const Eigen::Index m = e.size(rows), n = e.size(columns), k = e.size(inner), count = e.size(batch);
-  std::vector<double> product(static_cast<std::size_t>(count * m * n));
+  const Factor x(e, a, batch, rows, inner), y(e, b, batch, columns, inner);
+  Field out{batch | rows | columns, std::vector<double>(static_cast<std::size_t>(count * m * n))};
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::Map<const Matrix> x(from_a + i * m * k, m, k), y(from_b + i * n * k, n, k);
-    Eigen::Map<Matrix>(product.data() + i * m * n, m, n).noalias() = x * y.transpose();
+    Eigen::Map<Matrix> to(out.at.data() + i * m * n, m, n);
+    const double* const p = x.data + i * m * k;
+    const double* const q = y.data + i * n * k;
+    using From = Eigen::Map<const Matrix>;
+    if (x.turned && y.turned) to.noalias() = From(p, k, m).transpose() * From(q, k, n);
+    else if (x.turned) to.noalias() = From(p, k, m).transpose() * From(q, n, k).transpose();
+    else if (y.turned) to.noalias() = From(p, m, k) * From(q, k, n);
+    else to.noalias() = From(p, m, k) * From(q, n, k).transpose();
   }
-  Field out{batch | rows | columns, std::move(product)};
-  const std::vector<int> order = in_order(batch, rows, columns);
+  const std::vector<int> order = in_order(e, batch, rows, columns);
   if (std::is_sorted(order.begin(), order.end())) return out;
   std::vector<double> in_graphs_order(out.at.size());
   walk(order, e, places_of(out, e), [&](std::size_t from, std::size_t to) { in_graphs_order[to] = out.at[from]; });

@@ -30,22 +30,37 @@ Field Values::load(const Port& input) const {
 // The elements whose places along one axis are given.
 Field Values::load_at(const Port& input, int along, const Field& places) const {
   const Tensor& t = tensors_[static_cast<std::size_t>(&input - graph_.inputs.data())];
-  Field offsets = Field::number(0);
+  Places in_tensor;
+  AxisSet axes = places.axes;
+  std::int64_t stride = 0;
   for (std::size_t d = 0; d < input.axes.size(); ++d) {
     const int axis = input.axes[d];
-    const auto stride = static_cast<double>(t.stride[d]);
-    Field of_axis = places;
     if (axis == along) {
-      for (double& v : of_axis.at) v *= stride;
-    } else {
-      of_axis = Field::like(AxisSet{1} << axis, extents_);
-      for (std::int64_t i = 0; i < extents_[axis]; ++i)
-        of_axis.at[static_cast<std::size_t>(i)] = stride * static_cast<double>(position(axis, i));
+      stride = t.stride[d];
+      continue;
     }
-    offsets = plus(extents_, offsets, of_axis);
+    axes |= AxisSet{1} << axis;
+    for (std::int64_t i = 0; i < extents_[axis]; ++i)
+      in_tensor[static_cast<std::size_t>(axis)].push_back(t.stride[d] * position(axis, i));
   }
-  for (double& v : offsets.at) v = decode(t.dtype, t.data, static_cast<std::int64_t>(v));
-  return offsets;
+  Field out = Field::like(axes, extents_);
+  const auto element = [&](std::int64_t at) { return decode(t.dtype, t.data, at); };
+  if (std::has_single_bit(places.axes) && in_tensor[static_cast<std::size_t>(std::countr_zero(places.axes))].empty()) {
+    auto& in_place = in_tensor[static_cast<std::size_t>(std::countr_zero(places.axes))];
+    for (const double place : places.at) in_place.push_back(stride * static_cast<std::int64_t>(place));
+    walk(list_of(axes), extents_, in_tensor,
+         [&](std::size_t k, std::size_t at) { out.at[k] = element(static_cast<std::int64_t>(at)); });
+    return out;
+  }
+  // Places that depend on several axes, or on one that the tensor has too.
+  for (const int axis : list_of(places.axes))
+    if (in_tensor[static_cast<std::size_t>(axis)].empty())
+      in_tensor[static_cast<std::size_t>(axis)].assign(static_cast<std::size_t>(extents_[axis]), 0);
+  const Field whole = spread(extents_, axes, places);
+  walk(list_of(axes), extents_, in_tensor, [&](std::size_t k, std::size_t at) {
+    out.at[k] = element(static_cast<std::int64_t>(at) + stride * static_cast<std::int64_t>(whole.at[k]));
+  });
+  return out;
 }
 
 // The tensor of an input that is only taken from, so that what is not taken is not read.
