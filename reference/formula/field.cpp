@@ -114,8 +114,14 @@ Field sum_over(const Extents& e, AxisSet over, const Field& a) {
 
 Field max_over(const Extents& e, AxisSet over, const Field& a) {
   return fold(e, over, a, -kInfinity, [](double* to, std::int64_t step, const double* from, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i)
-      if (from[i] > to[i * step] || std::isnan(from[i])) to[i * step] = from[i];
+    const Eigen::Map<const Eigen::ArrayXd> row(from, count);
+    if (step == 0) {
+      const double largest = row.maxCoeff<Eigen::PropagateNaN>();
+      if (!(largest <= *to) && !std::isnan(*to)) *to = largest;
+    } else {
+      Eigen::Map<Eigen::ArrayXd> most(to, count);
+      most = (row > most || row.isNaN()).select(row, most);
+    }
   });
 }
 

@@ -95,11 +95,11 @@ Off Tracked::mean_up(int i) const {
   const Field widest = max_over(e, n.over, t);
   const Field moved = over_row(
       [](double w, double x) {
-        const double grown = std::expm1(std::min(x, kWidest));
+        const double grown = x < 0.5 ? x * (1 + x) : std::expm1(std::min(x, kWidest));  // e^x - 1 is at most x + x^2 there
         return w == 0 ? 0.0 : w * grown * grown;
       },
       t);
-  const Field left = over_row([](double w, double x) { return w == 0 ? 0.0 : w * std::exp(-x); }, t);
+  const Field left = over_row([](double w, double x) { return w == 0 ? 0.0 : w * (x < 0.5 ? 1 - x : std::exp(-x)); }, t);
   const Field moves = map(
       e, [](double squares, double rest) { return rest > 0 ? std::sqrt(squares) / rest : 0.0; }, moved, left);
   const Field p_squares = over_row([](double w, double) { return w * w; }, Field{});
