@@ -68,7 +68,7 @@ install:
 
 wheel:
 	@cmake/bootstrap.sh python3 python3-pip
-	@cmake -S . -B build-portable --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_PORTABLE=ON -DASSAY_TESTS=OFF -DASSAY_CUDA=OFF
+	@cmake -G "Unix Makefiles" -S . -B build-portable --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_PORTABLE=ON -DASSAY_TESTS=OFF -DASSAY_CUDA=OFF
 	@cmake --build build-portable -j $(JOBS) --target validate
 	@cmake/wheel.sh build-portable dist
 
