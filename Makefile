@@ -73,7 +73,7 @@ wheel:
 	@cmake/wheel.sh build-portable dist
 
 packages: wheel
-	@cmake/bootstrap.sh dpkg-dev
+	@cmake/bootstrap.sh dpkg-dev file
 	@cpack --config build-portable/CPackConfig.cmake -B build-portable/packages
 	@cp build-portable/packages/*.tar.gz build-portable/packages/*.deb dist/
 

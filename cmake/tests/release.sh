@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests the tarball and the package for Debian: each has the whole command, which gives a verdict with nothing else of the tree and
 # no program on PATH, the licence texts of what a portable build has within it, and nothing that only a compiler could use.  Without
-# dpkg-shlibdeps there is no package for Debian to test.
+# dpkg-shlibdeps and file there is no package for Debian to test.
 #   release.sh BUILD CPACK [FOLDER]      FOLDER: where they are; otherwise they are packed first
 set -u
 build=$1 cpack=$2 folder=${3:+$(realpath "$3")}
@@ -14,7 +14,7 @@ if grep -q '^ASSAY_PORTABLE:BOOL=ON' "$build/CMakeCache.txt"; then
   within="libfmt-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libeigen3-dev libjs-chart.js gcc-*-base GPL-3"
 fi
 fail() { echo "FAILED: $1"; [ ! -f "$log" ] || tail -20 "$log"; exit 1; }
-command -v dpkg-shlibdeps >/dev/null && debian=yes || debian=
+command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null && debian=yes || debian=  # of which cpack asks both
 if [ -z "$folder" ]; then
   folder=$work/packed
   "$cpack" --config "$build/CPackConfig.cmake" -G "TGZ${debian:+;DEB}" -B "$folder" >"$log" 2>&1 || fail "cpack"
@@ -33,7 +33,7 @@ judges() { # judges ROOT WHAT: the files below ROOT are the whole command
 tarball=$(echo "$folder"/assay-*.tar.gz)
 mkdir "$work/tarball" && tar -xzf "$tarball" -C "$work/tarball" >"$log" 2>&1 || fail "no tarball"
 judges "$work/tarball/$(basename "$tarball" .tar.gz)" "${tarball##*/}"
-[ -n "$debian" ] || { echo "dpkg-shlibdeps is missing, so no package for Debian was made (apt-get install -y dpkg-dev)"; exit 0; }
+[ -n "$debian" ] || { echo "dpkg-shlibdeps or file is missing, so no package for Debian was made (apt-get install -y dpkg-dev file)"; exit 0; }
 package=$(echo "$folder"/assay_*.deb)
 dpkg-deb -x "$package" "$work/debian" >"$log" 2>&1 || fail "no package for Debian"
 judges "$work/debian/usr" "${package##*/}"
