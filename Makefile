@@ -68,12 +68,12 @@ install:
 
 wheel:
 	@cmake/bootstrap.sh python3 python3-pip
-	@cmake -S . -B build-portable --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_PORTABLE=ON -DASSAY_TESTS=OFF -DASSAY_CUDA=OFF
+	@cmake -G "Unix Makefiles" -S . -B build-portable --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_PORTABLE=ON -DASSAY_TESTS=OFF -DASSAY_CUDA=OFF
 	@cmake --build build-portable -j $(JOBS) --target validate
 	@cmake/wheel.sh build-portable dist
 
 packages: wheel
-	@cmake/bootstrap.sh dpkg-dev
+	@cmake/bootstrap.sh dpkg-dev file
 	@cpack --config build-portable/CPackConfig.cmake -B build-portable/packages
 	@cp build-portable/packages/*.tar.gz build-portable/packages/*.deb dist/
 

@@ -36,10 +36,19 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/AssayConfigVer
 install(FILES "${PROJECT_BINARY_DIR}/generated/AssayConfig.cmake" "${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake"
   cmake/AssayKernels.cmake cmake/HeadComment.cmake cmake/compile_kernel.sh DESTINATION "${package}" COMPONENT development)
 
+# The licence texts of what is within the programs of a portable build; `cpack` packs them, since that build is carried elsewhere.
+install(CODE "
+  execute_process(COMMAND python3 \"${PROJECT_SOURCE_DIR}/cmake/notices.py\" \"${PROJECT_BINARY_DIR}\"
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${ASSAY_DOCS}/notices\" COMMAND_ERROR_IS_FATAL ANY)"
+  COMPONENT notices EXCLUDE_FROM_ALL)
+
 # What `cpack` packs, as a tarball and for Debian: all but `development`, which must be built by the compiler that uses it.
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_CMAKE_GENERATOR Ninja)  # of which it asks for no build before it packs; with make it would build all
 set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};assay;Unspecified;/")
+if(ASSAY_PORTABLE)
+  list(APPEND CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};assay;notices;/")
+endif()
 set(CPACK_PACKAGE_NAME assay)
 set(CPACK_PACKAGE_CONTACT "the authors of Assay")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")

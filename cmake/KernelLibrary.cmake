@@ -48,3 +48,4 @@ target_link_libraries(assay_kernels PRIVATE assay_vendor assay_room_cuda CUDA::c
 # Note: a process that loads it has a CUDA runtime and a C++ library of its own, which must not take the place of these.
 target_link_options(assay_kernels PRIVATE -s -static-libgcc -static-libstdc++ -Wl,--exclude-libs,ALL)
 set_target_properties(assay_kernels PROPERTIES LINKER_LANGUAGE CXX)
+assay_recorded(assay_kernels)

@@ -110,3 +110,10 @@ set(ASSAY_RUNTIME_WITHIN -static-libgcc -static-libstdc++ -Wl,--gc-sections)
 if(ASSAY_PORTABLE)
   target_link_options(assay_flags INTERFACE ${ASSAY_RUNTIME_WITHIN})
 endif()
+# assay_recorded(TARGET): of a portable build, what is within TARGET is written to TARGET.linked, for cmake/notices.py.
+function(assay_recorded target)
+  if(ASSAY_PORTABLE)
+    target_link_options(${target} PRIVATE -Wl,--dependency-file=${target}.linked)
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS_USE_LINKER OFF)  # newer CMake would have the linker write a file of its own
+  endif()
+endfunction()

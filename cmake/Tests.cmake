@@ -348,6 +348,8 @@ if(NOT ASSAY_ASAN AND NOT ASSAY_TSAN)
 endif()
 add_test(NAME aarch64.self COMMAND "${Python3_EXECUTABLE}" "${scripts}/aarch64.py" --self-test)
 set_tests_properties(aarch64.self PROPERTIES LABELS cpu)
+add_test(NAME tree.notices.self COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/notices.py" --self-test)
+set_tests_properties(tree.notices.self PROPERTIES LABELS cpu)
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 add_test(NAME tree.release COMMAND bash "${scripts}/release.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_CPACK_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
@@ -387,7 +389,7 @@ set_tests_properties(tree.faults tree.faults.self tree.arrows tree.arrows.self t
 # What the other tests depend on: the whole program, and what they read of the tree.
 set(read_by_tests "")
 foreach(read validate/tests examples include python docs README.md LICENSE reports/schema.json reports/templates reports/inference cmake/tests
-    cmake/Install.cmake cmake/Options.cmake cmake/portable)
+    cmake/Install.cmake cmake/Options.cmake cmake/notices.py cmake/portable)
   list(APPEND read_by_tests "${PROJECT_SOURCE_DIR}/${read}")
 endforeach()
 file(GLOB scripts_of_reports CONFIGURE_DEPENDS reports/*.py)

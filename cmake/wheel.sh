@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the wheel of the program in a build folder, and checks by its tag that no glibc newer than 2.34 is needed.  Where auditwheel
-# is installed (pip install auditwheel), it must say the same: it also looks for libraries that the wheel lacks.
+# Makes the wheel of the program in a build folder, with the licence texts of what is within it, and checks by its tag that no glibc
+# newer than 2.34 is needed.  Where auditwheel is installed (pip install auditwheel), it must say the same: it also looks for
+# libraries that the wheel lacks.
 #   wheel.sh BUILD FOLDER      BUILD: configured with -DASSAY_PORTABLE=ON; FOLDER: where the wheel goes
 set -euo pipefail
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,6 +17,7 @@ mkdir "$work/tree"
 ln -s "$tree/datasets" "$tree/LICENSE" "$work/tree/"
 cp -r "$tree/python" "$work/tree/"  # pip leaves its files beside what it packs
 rm -rf "$work/tree/python/build" "$work/tree/python/tests" "$work"/tree/python/*.egg-info
+python3 "$tree/cmake/notices.py" "$build" "$work/tree/python/assay/notices"
 ASSAY_VALIDATE=$build/bin/validate python3 -m pip --disable-pip-version-check wheel -q --no-deps -w "$work" "$work/tree/python" ||
   refuse "pip could not make the wheel"
 wheel=$(echo "$work"/assay-*.whl)

@@ -89,6 +89,16 @@ def test_the_wheel(wheel, site):
     assert all(str(site / "assay/bin") in line for line in apart), linked
 
 
+def test_the_licence_texts_of_what_is_within_it(wheel):
+    if "ASSAY_WHEEL" not in os.environ:
+        pytest.skip("a wheel that is for this machine alone has no licence texts of others")
+    texts = {name.rpartition("/")[2]: name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("assay/notices/")}
+    within = {"libfmt-dev", "zlib1g-dev", "libcli11-dev", "nlohmann-json3-dev", "libeigen3-dev", "libjs-chart.js", "GPL-3"}
+    assert {name + ".txt" for name in within} <= texts.keys()
+    runtime = [name for name in texts if re.fullmatch(r"gcc-\d+-base.txt", name)]
+    assert len(runtime) == 1 and b"GCC RUNTIME LIBRARY EXCEPTION" in zipfile.ZipFile(wheel).read(texts[runtime[0]])
+
+
 def test_a_verdict_on_python(site, tmp_path):
     (tmp_path / "first.py").write_text(FIRST)
     done = run(site, tmp_path, [sys.executable, "first.py"])
