@@ -334,7 +334,8 @@ namespace {
 using Op = assay::attention_forward;
 
 const Axis batch("batch"), seq_q("seq_q"), seq_k("seq_k"), heads("heads"), kv_heads("kv_heads"), head_dim("head_dim");
-const Axis starts("batch+1"), key_batch("key_batch");  // key_batch: batch as keys have it, where queries see those of other rows
+const Axis starts("batch+1"),
+    key_batch("key_batch");  // key_batch: the batch axis of packed keys, which queries of other rows may see
 
 // Of a sequence of packed tokens: the first, and the first of the next.
 struct Packed {
@@ -367,7 +368,7 @@ void write(const Op::Args& a, Formula& f) {
   const auto also = [&](const Array& condition) { seen = seen ? *seen && condition : condition; };
   const auto queries = static_cast<double>(f.extent(seq_q));
   Operand keys = static_cast<double>(f.extent(seq_k));
-  Array after = queries - query;  // queries from this one on, to the end of its sequence
+  Array after = queries - query;  // how many queries of its sequence remain, itself included
   if (a.packed) {
     along_keys.push_back(key_batch);
     f.rename("k", batch, key_batch);
@@ -384,20 +385,21 @@ void write(const Op::Args& a, Formula& f) {
     also(key >= 0);
     if (a.mask != Op::Mask::causal) also(key < keys);
   }
+  // The query's own place among the keys, aligned at the start or at the end.
   const Array place = a.mask == Op::Mask::causal_top_left ? query : keys - after;
   if (a.mask != Op::Mask::none) also(key <= place);
   if (a.window != 0) also(key > place - a.window);
 
-  const Array head = quotient(f.index(heads), static_cast<double>(f.extent(heads) / f.extent(kv_heads)));
-  const Array q = rotated(f, a.rope, f.in("q"), place), k = rotated(f, a.rope, take(f.in("k"), kv_heads, head), own_key);
+  const Array kv_head = quotient(f.index(heads), static_cast<double>(f.extent(heads) / f.extent(kv_heads)));
+  const Array q = rotated(f, a.rope, f.in("q"), place), k = rotated(f, a.rope, take(f.in("k"), kv_heads, kv_head), own_key);
   Array scores = sum(head_dim)(q * k) * a.scale_used();
   if (a.softcap != 0) scores = a.softcap * tanh(scores / a.softcap);
   scores = step("scores", scores);
   if (seen) scores = where(*seen, scores, -INFINITY);
 
-  f.out("o", sum(along_keys)(softmax_or_zero(along_keys)(scores) * take(f.in("v"), kv_heads, head)));
+  f.out("o", sum(along_keys)(softmax_or_zero(along_keys)(scores) * take(f.in("v"), kv_heads, kv_head)));
   Array log_sum = logsumexp(along_keys)(scores);
-  if (a.softcap == 0) {  // a score may be inf, which makes both NaN
+  if (a.softcap == 0) {  // without a cap a score may be infinite, which makes o and lse NaN
     const Array top = max(along_keys)(scores);
     log_sum = where(top < INFINITY, log_sum, top - top);
   }

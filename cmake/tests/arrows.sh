@@ -36,7 +36,7 @@ arrows() {
       if (room == "ops") {
         if (own ? what !~ /^ops\/core\// : !standard) wrong("ops may include the standard library and ops/core")
       } else if (room == "reference") {
-        if (own ? what !~ /^(ops|reference)\// : !(standard || what ~ /^(Eigen|nlohmann)\// || what == "omp.h"))
+        if (own ? what !~ /^(ops|reference)\// : !(standard || what ~ /^(Eigen|nlohmann)\// || what ~ /^(omp|malloc)\.h$/))
           wrong("reference may include ops, reference, Eigen, nlohmann")
       } else if (room == "cuda" && folder == "core") {
         machine = FILENAME == "cuda/core/device.cuh" && what == "device.hpp" ||

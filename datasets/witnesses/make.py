@@ -6,8 +6,8 @@
     make.py --check      exits with 1 if a file is not what this script makes
 
 They share nothing with the tree: neither its formulas nor its goldens (reference/) nor the oracles (validate/ops/).  A formula must
-meet them, and formulas that are wrong on purpose must not (reference/tests/witnesses_test.cpp).  Inputs are multiples of 2^-5 with
-few digits, so f16 holds them exactly.  An output is the f64 nearest to the value.
+meet them, and formulas that are wrong on purpose must not (reference/tests/witnesses_test.cpp).  Finite inputs are multiples of
+2^-5 of at most 10 bits, so f16 holds them exactly.  An output is the f64 nearest to the value.
 """
 
 import json
@@ -230,7 +230,7 @@ def cases_of(op, rng):
             yield matrix, {}, {"x": draw(rng, rows, cols, scale=scale)}
         elif op == "rmsnorm":
             yield matrix, {"epsilon": epsilon}, {
-                "x": draw(rng, rows, cols, scale=scale / 64 if number % 2 else scale),
+                "x": draw(rng, rows, cols, scale=max(scale / 64, 1 / 8) if number % 2 else scale),
                 "gamma": draw(rng, cols),
             }
         elif op == "layernorm":

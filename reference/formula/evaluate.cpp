@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t kElements = 1 << 15;
 // But products want some rows at once.
 constexpr std::int64_t kFewest = 32, kMostElements = 1 << 19;
+// Elements of all arrays together from which on several threads gain more than they cost.
+constexpr std::int64_t kWorthThreads = 1 << 20;
 
 // Arrays of a part come and go.  If their memory went back to the system each time, half the time would go to getting it again.
 void keep_freed_memory() {
@@ -183,9 +185,11 @@ class Evaluation {
     for (const Node& node : graph_.nodes)
       if (node.axes >> cut.back() & 1) widest = std::max(widest, graph_.size(node.axes & ~all));
     const std::int64_t each = std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
-    const auto many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
-#pragma omp parallel for schedule(dynamic) if (many)
-    for (std::size_t k = 0; k < groups.size(); ++k) of_group(groups[k], cut.back(), each, !many);
+    std::int64_t elements = 0;
+    for (const Node& node : graph_.nodes) elements += graph_.size(node.axes);
+    const bool large = elements >= kWorthThreads, many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
+#pragma omp parallel for schedule(dynamic) if (large && many)
+    for (std::size_t k = 0; k < groups.size(); ++k) of_group(groups[k], cut.back(), each, large && !many);
     return std::move(answers_);
   }
 

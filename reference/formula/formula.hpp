@@ -2,12 +2,12 @@
 // What an op's author writes a formula with.  It looks like array code, and records a graph:
 //
 //   const Axis cols("cols");
-//   void formula(const rmsnorm::Args& a, Formula& f) {
+//   static void write(const assay::rmsnorm::Args& a, Formula& f) {
 //     const Array x = f.in("x");
 //     const Array xhat = step("xhat", x * rsqrt(mean(cols)(square(x)) + a.epsilon));
 //     f.out("y", xhat * f.in("gamma"));
 //   }
-//   const LinkedFormula<rmsnorm> formula_of_rmsnorm("rmsnorm", formula);      // linked_formula.hpp
+//   static const LinkedFormula<assay::rmsnorm> formula_of_rmsnorm("rmsnorm", write);  // linked_formula.hpp
 //
 // Arrays broadcast by the names of their axes.  A sum of products of arrays with different axes is a contraction, so
 // sum(hidden)(x * weight) is a matrix product.  The formula says what is computed; in which order and with which roundings a
@@ -93,8 +93,8 @@ inline Array operator>=(const Operand& a, const Operand& b) { return b <= a; }
 Array operator&&(const Operand& a, const Operand& b);
 // a where a condition holds, else b, element by element.  What is not chosen has no effect, NaN or not.
 Array where(const Operand& condition, const Operand& a, const Operand& b);
-// The elements of an array at these places along one of its axes, which the result lacks; it has the axes of the places.
-Array take(const Array& a, Axis axis, const Array& places, Place place = Place::current());
+// The elements of an array at these indices along one of its axes, which the result lacks; it has the axes of the indices.
+Array take(const Array& a, Axis axis, const Array& indices, Place place = Place::current());
 
 // A result that kernels may round to the storage dtype before the next step.
 Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
@@ -147,7 +147,8 @@ class Formula {
   // An input of the op.  Throws FormulaError if there is none of that name, or if the case lacks it.
   Array in(std::string_view name, Place place = Place::current());
   void out(std::string_view name, const Array& a, Place place = Place::current());
-  // Gives an input's axis another name, so that its elements meet all of those along the old one.  A new name makes an axis.
+  // Gives an axis of an input another name, so that it no longer pairs element by element with arrays on the old axis but
+  // broadcasts against it.  Makes the new axis if there is none.  Call it before the input is used.
   void rename(std::string_view input, Axis from, Axis to, Place place = Place::current());
   // The positions 0, 1, ... along an axis.
   Array index(Axis axis, Place place = Place::current());

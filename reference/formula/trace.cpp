@@ -96,11 +96,11 @@ Array where(const Operand& condition, const Operand& a, const Operand& b) {
                 .axes = f.node(holds).axes | f.node(chosen).axes | f.node(other).axes});
 }
 
-Array take(const Array& a, Axis axis, const Array& places, Place place) {
-  Formula& f = formula_of(Operand(a, place), Operand(places, place));
-  const AxisSet along = AxisSet{1} << f.axis(axis.name, place), axes = f.node(a.node()).axes, more = f.node(places.node()).axes;
+Array take(const Array& a, Axis axis, const Array& indices, Place place) {
+  Formula& f = formula_of(Operand(a, place), Operand(indices, place));
+  const AxisSet along = AxisSet{1} << f.axis(axis.name, place), axes = f.node(a.node()).axes, more = f.node(indices.node()).axes;
   if (!(axes & along)) refuse(place, "the array has no axis '" + std::string(axis.name) + "', only " + list(f.recorded(), axes));
-  return f.add({.kind = Kind::take, .arguments = {a.node(), places.node()}, .axes = (axes & ~along) | more, .over = along});
+  return f.add({.kind = Kind::take, .arguments = {a.node(), indices.node()}, .axes = (axes & ~along) | more, .over = along});
 }
 
 Array step(std::string_view name, const Operand& a, Stored stored) {

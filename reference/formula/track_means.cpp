@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of a mean of v by the weights of a softmax, o = sum p v: a dot of a softmax and v along the same axes, as in
-// attention. A kernel adds up exps w and products w v, and divides.  Derived in attention_bound.hpp, here with errors by element.
+// The rule of a mean o = sum p v by the weights p of a softmax: a dot of a softmax and v along the same axes, as in attention.
+// Derived in attention_bound.hpp, here with errors by element.  u: unit roundoff of the accumulator; f, Q: relative errors of exp
+// and of a quotient; d: a score's distance from its row's maximum; t: bound on the error of the logarithm of a weight w.
 //
-//   weights  A weight's logarithm is off by t: what its argument brings; 3u d for its exponent (track_rows.cpp), u max|x| if a
-//   scale
-//            and a change of base are folded into one FMA, which rounds the product with the maximum; f for exp.  An online sum
-//            multiplies by exp(old max - new max) at each rescale: f + u for the factor, u for the product and u max|x| for the
-//            maximum's own rounding.  Among n elements in random order the number of new maxima has mean and variance below
-//            1 + ln n (Renyi 1962).
+//   weights  t adds up what the argument brings (t_x); 3u (d + t_x) for the exponent (track_rows.cpp); u max|x|, as kernels fold
+//            the scale and the change of base into one FMA, which rounds the product with the maximum; and f for exp.
+//
+//            An online sum multiplies by exp(old max - new max) at each rescale: f + u for the factor, u for the product and
+//            u max|x| for the maximum's own rounding.  Among n elements in random order the number of new maxima has mean and
+//            variance below 1 + ln n (Renyi 1962).
+//
 //            As sum p (v - o) = 0, o moves by sum p (w'/w - 1)(v - o) over sum p w'/w.  By Cauchy's inequality that is at most
-//            sqrt(sum p (e^t - 1)^2) sqrt(sum p (v - o)^2) / sum p e^-t; and never more than max|v| + |o|, as any weights give a
-//            mean of v.
-//   sums     The products and their sum are a dot's (gemm_bound.hpp), whose weights have moved by e^t; the sum of exps errs by u
+//            sqrt(sum p (e^t - 1)^2) sqrt(sum p (v - o)^2) / sum p e^-t; and never more than max|v| + |o|, as any weights give
+//            a mean of v.
+//
+//   sums     The products and their sum are a dot's (gemm_bound.hpp), whose weights have moved by e^t.  The sum of exps errs by u
 //            for each addition, and the quotient by (2 + Q) u.
-//   stored   Where p is rounded to the storage dtype before the product, with either form in the sum: sum p eta (v - o), a walk.
-//   lost     A weight below the least normal value vanishes or is rounded to a subnormal, relative to the largest, which is 1.
+//
+//   stored   Where p is rounded to the storage dtype before the product, with either form in the sum: sum p eta (v - o), a walk
+//            if errors are independent, else the worst case.
+//
+//   lost     A weight below the least normal value vanishes or becomes subnormal.  The loss is relative to the largest exp, which
+//            is 1, or where the normalised p is stored, to the sum of weights.
+//
 //   v        brings sum p t_v.
 #include <algorithm>
 #include <cmath>

@@ -177,7 +177,7 @@ void check(std::string_view op, const ByKernel& all) {
 }  // namespace
 
 TEST_CASE("formulas: right kernels are within the derived bounds, and broken ones outside as by hand", "[formula]") {
-  for (const NamedFormula* f = NamedFormula::first; f; f = f->next) check(f->op, judged(f->op, "first", {.reduce = true}, 1000));
+  for (const NamedFormula* f = NamedFormula::first; f; f = f->next) check(f->op, judged(f->op, "first", {.reduce = true}, 300));
 }
 
 TEST_CASE("formulas: the same on fresh cases", "[.fresh]") {
