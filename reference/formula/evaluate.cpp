@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <numeric>
 
@@ -29,9 +30,7 @@ void keep_freed_memory() {
 // Writes a part's elements of an output to their places in the whole.
 void place(const Graph& graph, const Extents& part_extents, const Port& output, const Part& part, const std::vector<double>& from,
            std::vector<double>& to) {
-  Extents whole;
-  for (const int axis : output.axes) whole.of[static_cast<std::size_t>(axis)] = graph.extents[static_cast<std::size_t>(axis)];
-  Places places = places_in(output.axes, whole);
+  Places places = places_in(output.axes, Extents(graph));
   for (const auto& [axis, positions] : part) {
     std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axis)];
     if (along.empty()) continue;
@@ -42,12 +41,6 @@ void place(const Graph& graph, const Extents& part_extents, const Port& output, 
   walk(output.axes, part_extents, places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
 }
 
-std::vector<std::int64_t> all_along(const Graph& graph, int axis) {
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(graph.extents[static_cast<std::size_t>(axis)]));
-  std::iota(positions.begin(), positions.end(), 0);
-  return positions;
-}
-
 // How a case is cut: parts that share what does not depend on the last of the axes that are cut.
 struct Shared {
   Part outer;                       // one position of each axis but the last
@@ -55,28 +48,25 @@ struct Shared {
 };
 
 std::vector<Shared> plan(const Graph& graph, std::span<const int> cut, const Rows& rows) {
+  const Extents e(graph);
+  const std::span<const int> outer = cut.first(cut.size() - 1);
   const int last = cut.back();
   std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> found;
   const std::vector<int>& axes = graph.outputs[0].axes;
   if (rows.all() || axes.size() < 2) {
-    std::int64_t count = 1;
-    for (const int axis : cut.first(cut.size() - 1)) count *= graph.extents[static_cast<std::size_t>(axis)];
-    for (std::int64_t k = 0; k < count; ++k) {
-      std::vector<std::int64_t> key(cut.size() - 1);
-      std::int64_t rest = k;
-      for (std::size_t d = key.size(); d-- > 0; rest /= graph.extents[static_cast<std::size_t>(cut[d])])
-        key[d] = rest % graph.extents[static_cast<std::size_t>(cut[d])];
-      found[key] = all_along(graph, last);
-    }
+    std::vector<std::int64_t> all(static_cast<std::size_t>(e[last]));
+    std::iota(all.begin(), all.end(), 0);
+    for (std::int64_t k = 0; k < e.size(set_of(outer)); ++k) found[index_of(k, outer, e)] = all;
   } else {
+    const std::span<const int> of_rows(axes.data(), axes.size() - 1);
     for (std::int64_t k = 0; k < rows.count(); ++k) {
-      std::map<int, std::int64_t> at;
-      std::int64_t rest = rows[k];
-      for (std::size_t d = axes.size() - 1; d-- > 0; rest /= graph.extents[static_cast<std::size_t>(axes[d])])
-        at[axes[d]] = rest % graph.extents[static_cast<std::size_t>(axes[d])];
+      const std::vector<std::int64_t> index = index_of(rows[k], of_rows, e);
+      const auto along = [&](int axis) {
+        return index[static_cast<std::size_t>(std::ranges::find(of_rows, axis) - of_rows.begin())];
+      };
       std::vector<std::int64_t> key;
-      for (const int axis : cut.first(cut.size() - 1)) key.push_back(at[axis]);
-      found[key].push_back(at[last]);
+      for (const int axis : outer) key.push_back(along(axis));
+      found[key].push_back(along(last));
     }
   }
   std::vector<Shared> list;
@@ -84,11 +74,31 @@ std::vector<Shared> plan(const Graph& graph, std::span<const int> cut, const Row
     std::sort(inner.begin(), inner.end());
     inner.erase(std::unique(inner.begin(), inner.end()), inner.end());
     Shared shared{{}, std::move(inner)};
-    for (std::size_t d = 0; d < key.size(); ++d) shared.outer[cut[d]] = {key[d]};
+    for (std::size_t d = 0; d < key.size(); ++d) shared.outer[outer[d]] = {key[d]};
     list.push_back(std::move(shared));
   }
   return list;
 }
+
+// Runs pieces of work on threads, out of which no exception may go: the first is thrown when all have ended.
+class Caught {
+ public:
+  template <class Work>
+  void run(Work&& work) {
+    try {
+      work();
+    } catch (...) {
+#pragma omp critical(caught)
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
 
 // Axes along which conditions hide what no result depends on, and the conditions' own graph, whose outputs they are.
 class Hiding {
@@ -139,10 +149,7 @@ class Hiding {
       const bool of_rows = of.kind == Kind::max || of.kind == Kind::logsumexp || info(of.kind).group == Group::row_function;
       if (!of_rows || of.over != axes || of.arguments != row_function.arguments) return false;
     }
-    for (const Port& output : graph.outputs)
-      for (const int axis : output.axes)
-        if (axes >> axis & 1) return false;
-    return true;
+    return std::ranges::none_of(graph.outputs, [&](const Port& output) { return (set_of(output.axes) & axes) != 0; });
   }
 
   void add(const Graph& graph, const Node& row_function) {
@@ -164,9 +171,7 @@ class Evaluation {
       : graph_(graph), tensors_(tensors), declared_(declared), hiding_(graph, tensors) {
     answers_.resize(graph.outputs.size());
     for (std::size_t o = 0; o < answers_.size(); ++o) {
-      std::size_t size = 1;
-      for (const int axis : graph.outputs[o].axes)
-        size *= static_cast<std::size_t>(graph.extents[static_cast<std::size_t>(axis)]);
+      const auto size = static_cast<std::size_t>(graph.size(set_of(graph.outputs[o].axes)));
       answers_[o].values.resize(size);
       answers_[o].errors.assign(declared.size(), std::vector<double>(size));
     }
@@ -179,17 +184,17 @@ class Evaluation {
       return std::move(answers_);
     }
     const std::vector<Shared> groups = plan(graph_, cut, rows);
-    AxisSet all = 0;
-    for (const int axis : cut) all |= AxisSet{1} << axis;
     std::int64_t widest = 1;  // elements of the largest array for one position
     for (const Node& node : graph_.nodes)
-      if (node.axes >> cut.back() & 1) widest = std::max(widest, graph_.size(node.axes & ~all));
+      if (node.axes >> cut.back() & 1) widest = std::max(widest, graph_.size(node.axes & ~set_of(cut)));
     const std::int64_t each = std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
     std::int64_t elements = 0;
     for (const Node& node : graph_.nodes) elements += graph_.size(node.axes);
     const bool large = elements >= kWorthThreads, many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
+    Caught caught;
 #pragma omp parallel for schedule(dynamic) if (large && many)
-    for (std::size_t k = 0; k < groups.size(); ++k) of_group(groups[k], cut.back(), each, large && !many);
+    for (std::size_t k = 0; k < groups.size(); ++k) caught.run([&] { of_group(groups[k], cut.back(), each, large && !many); });
+    caught.rethrow();
     return std::move(answers_);
   }
 
@@ -197,15 +202,17 @@ class Evaluation {
   void of_group(const Shared& group, int last, std::int64_t each, bool alone) {
     const Values common = Values::without(last, graph_, tensors_, group.outer);
     const auto count = (static_cast<std::int64_t>(group.inner.size()) + each - 1) / each;
+    Caught caught;
 #pragma omp parallel for schedule(dynamic) if (alone)
-    for (std::int64_t k = 0; k < count; ++k) {
-      Part part = group.outer;
-      const auto end = std::min((k + 1) * each, static_cast<std::int64_t>(group.inner.size()));
-      part[last] = {group.inner.begin() + k * each, group.inner.begin() + end};
-      hiding_.narrow(part);
-      const Values values(graph_, tensors_, part, &common);
-      finish(values, part);
-    }
+    for (std::int64_t k = 0; k < count; ++k)
+      caught.run([&] {
+        Part part = group.outer;
+        const auto end = std::min((k + 1) * each, static_cast<std::int64_t>(group.inner.size()));
+        part[last] = {group.inner.begin() + k * each, group.inner.begin() + end};
+        hiding_.narrow(part);
+        finish(Values(graph_, tensors_, part, &common), part);
+      });
+    caught.rethrow();
   }
 
   void finish(const Values& values, const Part& part) {
@@ -230,11 +237,7 @@ class Evaluation {
 std::vector<int> cut_axes(const Graph& graph) {
   if (graph.outputs.empty()) return {};
   AxisSet free = ~AxisSet{0};
-  for (const Port& output : graph.outputs) {
-    AxisSet axes = 0;
-    for (const int axis : output.axes) axes |= AxisSet{1} << axis;
-    free &= axes;
-  }
+  for (const Port& output : graph.outputs) free &= set_of(output.axes);
   for (const Node& node : graph.nodes) free &= ~node.over;
   const std::vector<int>& axes = graph.outputs[0].axes;
   std::vector<int> candidates;
@@ -245,17 +248,14 @@ std::vector<int> cut_axes(const Graph& graph) {
   // Last comes the longest, so that what does not have it is computed the fewest times.
   const auto extent = [&](int axis) { return graph.extents[static_cast<std::size_t>(axis)]; };
   const int last = *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) { return extent(a) < extent(b); });
-  std::vector<int> cut;
-  AxisSet all = AxisSet{1} << last;
+  std::vector<int> cut = {last};
   for (const int axis : candidates) {
     if (axis == last) continue;
     std::int64_t widest = 1;
-    for (const Node& node : graph.nodes) widest = std::max(widest, graph.size(node.axes & ~all));
+    for (const Node& node : graph.nodes) widest = std::max(widest, graph.size(node.axes & ~set_of(cut)));
     if (widest <= kElements) break;
-    cut.push_back(axis);
-    all |= AxisSet{1} << axis;
+    cut.insert(cut.end() - 1, axis);
   }
-  cut.push_back(last);
   return cut;
 }
 

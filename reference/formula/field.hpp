@@ -2,6 +2,7 @@
 // Arrays of f64 on a graph's axes, and loops over them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -19,6 +20,8 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNa
 // The extents of all axes in the part of a case that is being evaluated.
 struct Extents {
   std::array<std::int64_t, kMostAxes> of{};
+  Extents() = default;
+  explicit Extents(const Graph& whole) { std::copy(whole.extents.begin(), whole.extents.end(), of.begin()); }
   std::int64_t operator[](int axis) const { return of[static_cast<std::size_t>(axis)]; }
   std::int64_t size(AxisSet axes) const {
     std::int64_t n = 1;
@@ -139,6 +142,13 @@ using Places = std::array<std::vector<std::int64_t>, kMostAxes>;
 Places places_in(std::span<const int> axes, const Extents& e);
 // The axes of a set, in the graph's order.
 std::vector<int> list_of(AxisSet axes);
+
+// The position along each of these axes of the k-th element of a row-major array that has them, outermost first.
+inline std::vector<std::int64_t> index_of(std::int64_t k, std::span<const int> axes, const Extents& e) {
+  std::vector<std::int64_t> index(axes.size());
+  for (std::size_t d = axes.size(); d-- > 0; k /= e[axes[d]]) index[d] = k % e[axes[d]];
+  return index;
+}
 
 // Calls visit(k, at) for each k-th element of a row-major array with these axes, outermost first; `at` is its place in another
 // array, whose places are given.

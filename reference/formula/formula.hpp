@@ -111,32 +111,18 @@ class Along {
   std::vector<Axis> axes_;
 };
 
-template <class... Axes>
-Along sum(Axes... axes) {
-  return Along(Along::What::sum, {axes...});
-}
-template <class... Axes>
-Along mean(Axes... axes) {
-  return Along(Along::What::mean, {axes...});
-}
-template <class... Axes>
-Along max(Axes... axes) {
-  return Along(Along::What::max, {axes...});
-}
-template <class... Axes>
-Along softmax(Axes... axes) {
-  return Along(Along::What::softmax, {axes...});
-}
-// A row of only -inf has weights of 0, not NaN.
-template <class... Axes>
-Along softmax_or_zero(Axes... axes) {
-  return Along(Along::What::softmax_or_zero, {axes...});
-}
-template <class... Axes>
-Along logsumexp(Axes... axes) {
-  return Along(Along::What::logsumexp, {axes...});
-}
-inline Along log_softmax(Axis axis) { return Along(Along::What::log_softmax, {axis}); }
+// What is done along axes, which a call names one by one or as a list.
+struct AlongAxes {
+  Along::What what;
+  template <class... Axes>
+  Along operator()(Axes... axes) const {
+    return Along(what, {axes...});
+  }
+};
+inline constexpr AlongAxes sum{Along::What::sum}, mean{Along::What::mean}, max{Along::What::max};
+inline constexpr AlongAxes softmax{Along::What::softmax}, log_softmax{Along::What::log_softmax};
+inline constexpr AlongAxes logsumexp{Along::What::logsumexp};
+inline constexpr AlongAxes softmax_or_zero{Along::What::softmax_or_zero};  // a row of only -inf has weights of 0, not NaN
 
 // Records one formula.  Tensors are declared first, in the order of the contract; in() and out() then refer to them by name.
 class Formula {

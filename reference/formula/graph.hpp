@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ struct FormulaError : std::invalid_argument {
 inline constexpr int kMostAxes = 32;
 // Bit i: the graph's axis i.
 using AxisSet = std::uint32_t;
+inline AxisSet set_of(std::span<const int> axes) {
+  AxisSet set = 0;
+  for (const int axis : axes) set |= AxisSet{1} << axis;
+  return set;
+}
 
 enum class Kind : std::uint8_t {
   input,

@@ -116,14 +116,10 @@ class Reader {
       const auto dtype = parse_dtype(json.at(1).get<std::string>());
       if (!dtype) refuse("the tensor '" + p.name + "' has an unknown dtype");
       p.dtype = *dtype;
-      AxisSet set = 0;
-      for (const Json& number : json.at(2)) {
-        p.axes.push_back(axis(number));
-        set |= AxisSet{1} << p.axes.back();
-      }
+      for (const Json& number : json.at(2)) p.axes.push_back(axis(number));
       p.node = json.at(3).get<int>();
       if (p.node < 0 || p.node >= static_cast<int>(graph_.nodes.size())) refuse("the tensor '" + p.name + "' has no node");
-      if (node(p.node).axes != set) refuse("the tensor '" + p.name + "' has other axes than its node");
+      if (node(p.node).axes != set_of(p.axes)) refuse("the tensor '" + p.name + "' has other axes than its node");
       list.push_back(std::move(p));
     }
     return list;

@@ -169,9 +169,7 @@ Port Formula::port(std::string_view name, const std::vector<std::string>& axes, 
 
 void Formula::declare_input(std::string_view name, const std::vector<std::string>& axes, const Tensor& t) {
   Port port = this->port(name, axes, t);
-  AxisSet set = 0;
-  for (const int axis : port.axes) set |= AxisSet{1} << axis;
-  port.node = add({.kind = Kind::input, .axes = set, .name = port.name}).node();
+  port.node = add({.kind = Kind::input, .axes = set_of(port.axes), .name = port.name}).node();
   graph_.inputs.push_back(std::move(port));
 }
 
@@ -213,8 +211,7 @@ void Formula::out(std::string_view name, const Array& a, Place place) {
     Port& p = graph_.outputs[i];
     if (p.name != name) continue;
     if (given_[i]) refuse(place, "the output '" + p.name + "' is given twice");
-    AxisSet declared = 0;
-    for (const int axis : p.axes) declared |= AxisSet{1} << axis;
+    const AxisSet declared = set_of(p.axes);
     if (node(a.node()).axes != declared)
       refuse(place, "the output '" + p.name + "' has " + list(graph_, declared) + ", and the array " +
                         list(graph_, node(a.node()).axes));

@@ -8,7 +8,7 @@
 //                   Q u / |b| (Numerics::quotient_error).  A power of two divides exactly.
 //   conditions      a < b may turn out otherwise where |a - b| <= t_a + t_b: then `where` may choose either.
 //   cos, sin        of an angle that is off by A u |angle| before its reduction and by R u after it (Numerics::angle_error,
-//                   reduced_angle_error); then the function's own error, which is absolute.
+//                   reduced_angle_error), and by what the position brings; then the function's own error, which is absolute.
 //   max, min        between the largest and the smallest that the arguments allow.
 //   f(x)            |f'| and |f''| times t and t^2/2, or the largest |f'| times t; then f's own error.  exp, log, tanh, erf,
 //                   sigmoid, softplus: below.  silu, gelu: activation.hpp.
@@ -25,6 +25,12 @@ namespace assay::formula {
 namespace {
 
 double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
+
+// |x| times the error t of its factor y.  An infinite product stays so, unless y may be 0.
+double scaled(double x, double y, double t) {
+  if (std::isfinite(x)) return by(std::fabs(x), t);
+  return t == 0 || t < std::fabs(y) ? 0.0 : kInfinity;
+}
 
 }  // namespace
 
@@ -182,7 +188,7 @@ Off Tracked::visit_arithmetic(int i) {
       const auto twice = [&](const Field& f) {
         return f.none() ? f
                         : map(
-                              extents(), [](double a, double e) { return by(2 * std::fabs(a), e); }, v, f);
+                              extents(), [](double a, double e) { return 2 * scaled(a, a, e); }, v, f);
       };
       return rounded(i, {map(
                              extents(), [](double e, double t) { return e + t * t; }, twice(*x.any), *x.total),
@@ -199,16 +205,14 @@ Off Tracked::visit_arithmetic(int i) {
     return is_number(n.arguments[0], 0) || is_number(n.arguments[1], 0) ? off : rounded(i, std::move(off));
   }
   const Field &p = values_[n.arguments[0]].value, &q = values_[n.arguments[1]].value;
-  const auto times = [&](const Field& v, const Field& e) {
-    return e.none() ? e
-                    : map(
-                          extents(), [](double x, double error) { return by(std::fabs(x), error); }, v, e);
+  const auto times = [&](const Field& v, const Field& factor, const Field& e) {
+    return e.none() ? e : map(extents(), scaled, v, factor, e);
   };
-  Field any = sum(times(p, *b.any), times(q, *a.any));
+  Field any = sum(times(p, q, *b.any), times(q, p, *a.any));
   if (!a.total->none() && !b.total->none())
     any = map(
         extents(), [](double e, double x, double y) { return e + by(x, y); }, any, *a.total, *b.total);
-  Off off{std::move(any), sum(times(p, *b.fresh), times(q, *a.fresh)), k};
+  Off off{std::move(any), sum(times(p, q, *b.fresh), times(q, p, *a.fresh)), k};
   for (const int argument : n.arguments)
     if (node(argument).kind == Kind::constant && is_power_of_two_or_zero(node(argument).number)) return off;
   return rounded(i, std::move(off));
@@ -284,7 +288,7 @@ Off Tracked::divide(int i) {
   Field any = over(*a.any);
   if (!followed)
     any = map(
-        extents(), [](double e, double v, double o) { return e + by(std::fabs(v), o); }, any, p, inverse);
+        extents(), [](double e, double v, double o) { return e + scaled(v, kInfinity, o); }, any, p, inverse);
   if (!a.total->none())
     any = map(
         extents(), [](double e, double t, double o) { return e + by(t, o); }, any, *a.total, inverse);
@@ -336,7 +340,7 @@ Off Tracked::apply_function(int i) const {
   };
   // Moved by the argument: with |f''| at most `bend` within t, or |f'| at most `steepest`.
   const auto moved = [](double slope, double bend, double steepest, double t) {
-    return t == 0 ? 0.0 : std::min(std::fabs(slope) * t + bend / 2 * t * t, steepest * t);
+    return t == 0 ? 0.0 : std::min(steepest * t, std::fabs(slope) * t + bend / 2 * t * t);
   };
   const auto activate = [&](Activation form) {
     return whole([&, form](double a, double t, double) { return activation_error(numerics, form, a, t); },
@@ -364,12 +368,14 @@ Off Tracked::apply_function(int i) const {
     case Kind::sin_turn: {
       const Numerics& declared = declared_.numerics;
       const double far = declared.angle_error * u, near = (declared.reduced_angle_error + f) * u + low;
+      if (!total(n.arguments[1]).none() || !total(n.arguments[2]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
       return {.any = map(
                   extents(),
-                  [far, near, base = n.number](double position, double above, double below) {
-                    return position == 0 ? 0.0 : far * std::fabs(position) * std::pow(base, above / below) + near;
+                  [far, near, base = n.number](double position, double above, double below, double t) {
+                    if (position == 0 && t == 0) return 0.0;
+                    return (far * (std::fabs(position) + t) + t) * std::pow(base, above / below) + near;
                   },
-                  z, values_[n.arguments[1]].value, values_[n.arguments[2]].value),
+                  z, values_[n.arguments[1]].value, values_[n.arguments[2]].value, t_of_x),
               .fresh = {}};
     }
     case Kind::tanh:  // |f''| <= 4/(3 sqrt 3) = 0.7699

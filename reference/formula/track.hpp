@@ -93,12 +93,12 @@ class Tracked {
   Off mean_up(int node) const;  // a dot with a softmax
   bool weighs_means_alone(int softmax) const;
   bool is_of_mean(int row_function) const;
-  Field records(const RowParts& rows) const;
   Field off_in_logarithm(int softmax) const;
   Off along_rows(int node) const;
   double roundings(double count) const;  // of the longest chain of a sum of `count` terms
   double additions(double count) const;
-  Field rescales(const RowParts& rows) const;    // how often an online sum is rescaled
+  // How often an online sum is rescaled.
+  Field rescales(const RowParts& rows, bool in_random_order) const;
   Off weigh(int node, const Off& x) const;       // softmax
   Off log_of_sum(int node, const Off& x) const;  // logsumexp, log_softmax
 

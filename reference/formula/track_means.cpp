@@ -18,7 +18,7 @@
 //            for each addition, and the quotient by (2 + Q) u.
 //
 //   stored   Where p is rounded to the storage dtype before the product, with either form in the sum: sum p eta (v - o), a walk
-//            if errors are independent, else the worst case.
+//            if errors are independent, else the worst case.  eta is uniform within u: a deviation of u/sqrt(3), 0.58 u.
 //
 //   lost     A weight below the least normal value vanishes or becomes subnormal.  The loss is relative to the largest exp, which
 //            is 1, or where the normalised p is stored, to the sum of weights.
@@ -57,21 +57,6 @@ bool Tracked::is_of_mean(int row_function) const {
   });
 }
 
-// How often an online sum is rescaled at most, as the maximum of elements in random order grows.
-Field Tracked::records(const RowParts& rows) const {
-  const Chain& chain = declared_.numerics.rescales;
-  if (!chain.lanes) return {};
-  return map(
-      extents(),
-      [&](double seen) {
-        if (seen < 1) return 0.0;
-        const auto most = static_cast<double>(chain.roundings(static_cast<std::int64_t>(seen)));
-        const double expected = 1 + std::log(seen);
-        return coherent() ? most : std::min(most, expected + deviations_counted() * std::sqrt(expected));
-      },
-      rows.seen.none() ? rows.count : rows.seen);
-}
-
 // By how much the logarithm of each weight is off.
 Field Tracked::off_in_logarithm(int softmax) const {
   const int argument = node(softmax).arguments[0];
@@ -83,7 +68,7 @@ Field Tracked::off_in_logarithm(int softmax) const {
                    extents(), [](double x) { return std::isfinite(x) ? std::fabs(x) : 0.0; }, values_[argument].value));
   const Field of_row = map(
       extents(), [u, f](double x, double times) { return u * x * (1 + times) + f + times * (f + 2 * u); }, largest,
-      records(rows));
+      rescales(rows, true));
   return map(
       extents(), [u](double t, double d, double row) { return std::isfinite(d) ? t + 3 * u * (d + t) + row : 0.0; },
       total(argument), rows.distance, of_row);
@@ -119,15 +104,15 @@ Off Tracked::mean_up(int i) const {
   const double least = std::max(narrow ? rounding_floor(declared_.storage) : 0.0, numerics.flushes_subnormals ? 0x1p-126 : 0.0);
   const double walk = 0.58 * deviations_counted();
   const auto whole = [&](double o, double moves_of_row, double widest_of_row, double largest, double unhidden, double spread_of_v,
-                         double size, double root, double seen, double squares, double log_sum, double of_v) {
-    if (!std::isfinite(o) || seen == 0) return 0.0;
+                         double size, double root, double exps, double squares, double log_sum, double of_v) {
+    if (!std::isfinite(o) || exps == 0) return 0.0;
     const double farthest = std::min(largest, unhidden), far = farthest + std::fabs(o),
                  grown = std::exp(std::min(2 * widest_of_row, 2 * kWidest));
     double error = (widest_of_row < kWidest ? std::min(moves_of_row * spread_of_v, far) : far) + by(of_v, grown);
     // With the weights as they are off, which still add up to 1.
     const double off_o = std::fabs(o) + error;
     const double off_size = std::min(by(grown, size), farthest), off_root = std::min(by(grown, root), farthest);
-    const auto count = static_cast<std::int64_t>(seen);
+    const auto count = static_cast<std::int64_t>(exps);
     const double additions = walked(declared_.errors, static_cast<double>(numerics.chain.roundings(count)));
     error += product_error(numerics, declared_.errors, count, off_o, off_size, off_root * off_root) +
              (additions + 2 + numerics.quotient_error) * u * off_o;
@@ -137,7 +122,7 @@ Off Tracked::mean_up(int i) const {
     return error + (numerics.flushes_storage ? 2 * 0x1p-126 : 0.0);
   };
   return {.any = map(e, whole, values_[i].value, moves, widest, terms.farthest, terms.unhidden, terms.spread, terms.size,
-                     terms.root, rows.seen.none() ? rows.count : rows.seen, p_squares, rows.log_sum, brought),
+                     terms.root, rows.count, p_squares, rows.log_sum, brought),
           .fresh = {}};
 }
 

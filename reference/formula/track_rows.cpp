@@ -3,21 +3,21 @@
 // error of an element of the argument, f: the relative error of exp.
 //
 //   exponent  x - max is off by t, and by u d for the difference and 2u d for a change of base: 3u (d + t).  The maximum's own
-//   error
-//             is common to a row: it multiplies all of its exps alike and leaves the quotient, so it does not count.
-//             An online sum multiplies by exp(old max - new max) at each rescale: f + u each.  One FMA for an exponent: see
+//             error is common to a row: it multiplies all of its exps alike and leaves the quotient, so it does not count.  An
+//             online sum multiplies by exp(old max - new max) at each rescale: f + u each.  One FMA for an exponent: see
 //             fused_exponent_error (contract.hpp).
+//
 //   sum       its terms' relative errors weigh by p: sum p r; independent ones as a walk, lambda sqrt(sum p^2 r^2).  n additions
 //             of positive terms: n u.
+//
 //   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
 //             If these add up to rho the product is off by a relative exp(rho) - 1 at most, and a weight is never above 1.  A
 //             subnormal exp is off by half the least subnormal times its relative error in units, or vanishes.
-//   of a mean In attention the scale of scores is folded into the maximum (track_means.cpp), whose product with it is rounded to
-//   be
-//             added to the logarithm: 3u |max|.
-//   log       The logarithm of a sum moves by no more than the largest of its terms' does.  log(s (1 + rho)) is off by rho / (1 -
-//   rho), log itself by f |log s| and a change of base 2u |log s|; max + log s
-//             rounds.
+//
+//   log       the logarithm of a sum moves by no more than the largest of its terms' does.  log(s (1 + rho)) is off by
+//             rho / (1 - rho), log itself by f |log s| and a change of base 2u |log s|; max + log s rounds.  In attention the
+//             scale of scores is folded into the maximum (track_means.cpp), and its product with that is rounded before it is
+//             added: 3u |max|.
 #include <algorithm>
 #include <cmath>
 
@@ -30,11 +30,19 @@ double Tracked::additions(double count) const {
               std::max(0.0, static_cast<double>(declared_.numerics.chain.roundings(static_cast<std::int64_t>(count)))));
 }
 
-Field Tracked::rescales(const RowParts& rows) const {
+// Among n elements in random order the number of new maxima has mean and variance below 1 + ln n (Renyi 1962).
+Field Tracked::rescales(const RowParts& rows, bool in_random_order) const {
   const Chain& chain = declared_.numerics.rescales;
   if (!chain.lanes) return {};
   return map(
-      extents(), [&](double count) { return static_cast<double>(chain.roundings(static_cast<std::int64_t>(count))); },
+      extents(),
+      [&](double exps) {
+        if (exps < 1) return 0.0;
+        const auto most = static_cast<double>(chain.roundings(static_cast<std::int64_t>(exps)));
+        const double expected = 1 + std::log(exps);
+        if (coherent() || !in_random_order) return most;
+        return std::min(most, expected + deviations_counted() * std::sqrt(expected));
+      },
       rows.count);
 }
 
@@ -81,7 +89,7 @@ Off Tracked::weigh(int i, const Off& x) const {
     from_others = plus(e, from_others, others);
   }
   const double quotient = (1 + numerics.quotient_error) * u;
-  const Field rescaled = rescales(rows);
+  const Field rescaled = rescales(rows, false);
   const Field of_sum = map(
       e, [&](double count, double times) { return additions(count) * u + times * (function_ + u); }, rows.count, rescaled);
   Field fused;
@@ -134,7 +142,7 @@ Off Tracked::log_of_sum(int i, const Off& x) const {
   Numerics folded = numerics;
   const bool of_mean = is_of_mean(i);
   folded.fused_exponent = numerics.fused_exponent || of_mean;
-  const Field rescaled = of_mean ? records(rows) : rescales(rows);
+  const Field rescaled = rescales(rows, of_mean);
   if (folded.fused_exponent)
     spread = sum_over(e, n.over,
                       weighted(map(

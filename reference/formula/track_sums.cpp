@@ -138,7 +138,7 @@ Off Tracked::multiply_up(int i) const {
     return map(
         e,
         [&](double c, double size, double root, double brought, double factors) {
-          if (!std::isfinite(size)) return 0.0;  // and so is the value
+          if (!std::isfinite(c)) return 0.0;
           return product_error(numerics, errors, count, std::fabs(c) + 2 * brought, size + brought, root * root, factors);
         },
         values_[i].value, terms.size, terms.root, any, narrowed);

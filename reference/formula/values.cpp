@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ops/core/activation.hpp"
 
@@ -86,7 +85,7 @@ int condition_of(const Graph& graph, const Node& row_function) {
 }
 
 void Values::set_extents() {
-  for (std::size_t i = 0; i < graph_.extents.size(); ++i) extents_.of[i] = graph_.extents[i];
+  extents_ = Extents(graph_);
   for (const auto& [axis, positions] : part_)
     extents_.of[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(positions.size());
 }
@@ -135,15 +134,23 @@ Field Values::cut(const Field& field, const Values& from) const {
 }
 
 Known Values::cut(const Known& known, const Values& from) const {
-  Known y = known;
-  const auto shorten = [&](Field& f) { f = cut(f, from); };
-  for (Field* f :
-       {&y.value, &y.size, &y.squares, &y.terms.size, &y.terms.root, &y.terms.count, &y.terms.spread, &y.terms.farthest,
-        &y.terms.unhidden, &y.rows.top, &y.rows.distance, &y.rows.weight, &y.rows.count, &y.rows.seen, &y.rows.log_sum})
-    shorten(*f);
-  for (auto* of : {&y.shared, &y.terms.left, &y.terms.right})
-    for (auto& [symbol, coefficient] : *of) shorten(coefficient);
-  return y;
+  const auto shorter = [&](const Field& f) { return cut(f, from); };
+  const auto all_shorter = [&](const std::map<Symbol, Field>& coefficients) {
+    std::map<Symbol, Field> out;
+    for (const auto& [symbol, c] : coefficients) out.emplace(symbol, shorter(c));
+    return out;
+  };
+  const auto& [size, root, count, spread, farthest, unhidden, left, right] = known.terms;
+  const auto& [top, distance, weight, exps, log_sum] = known.rows;
+  return {.value = shorter(known.value),
+          .exact = known.exact,
+          .whole = known.whole,
+          .shared = all_shorter(known.shared),
+          .terms = {shorter(size), shorter(root), shorter(count), shorter(spread), shorter(farthest), shorter(unhidden),
+                    all_shorter(left), all_shorter(right)},
+          .rows = {shorter(top), shorter(distance), shorter(weight), shorter(exps), shorter(log_sum)},
+          .size = shorter(known.size),
+          .squares = shorter(known.squares)};
 }
 
 Field Values::compute(const Node& node) const {
@@ -328,10 +335,6 @@ void Values::find_rows(int i, Known& y) const {
   rows.count = sum_over(extents_, node.over,
                         map(
                             extents_, [](double v) { return v > 0 ? 1.0 : 0.0; }, e));
-  if (node.kind == Kind::softmax_or_zero)
-    rows.seen = sum_over(extents_, node.over,
-                         map(
-                             extents_, [](double d) { return std::isfinite(d) ? 1.0 : 0.0; }, rows.distance));
   rows.log_sum = map(
       extents_, [](double s) { return s > 0 ? std::log(s) : 0.0; }, sum);
 
@@ -423,11 +426,10 @@ Known Values::visit(int i) const {
 }
 
 std::vector<double> Values::in_order_of(const Port& output, const Field& field) const {
-  AxisSet axes = 0;
-  for (const int axis : output.axes) axes |= AxisSet{1} << axis;
-  const Field whole = spread(extents_, axes, field);
+  const Field whole = spread(extents_, set_of(output.axes), field);
   std::vector<double> out(whole.at.size());
-  walk(output.axes, extents_, places_in(list_of(axes), extents_), [&](std::size_t k, std::size_t i) { out[k] = whole.at[i]; });
+  walk(output.axes, extents_, places_in(list_of(whole.axes), extents_),
+       [&](std::size_t k, std::size_t i) { out[k] = whole.at[i]; });
   return out;
 }
 

@@ -38,7 +38,6 @@ struct RowParts {
   Field distance;  // top - x, at least 0; infinite where x is -inf
   Field weight;    // exp(-distance) over its sum
   Field count;     // elements whose exp is not 0
-  Field seen;      // elements that are not -inf
   Field log_sum;   // of the sum of exp(-distance)
 };
 

@@ -119,9 +119,7 @@ Field Values::multiply_up(const Node& node) const {
                                  extents_, [](double v) { return std::isfinite(v) ? 0.0 : 1.0; }, x));
   Field out = dot_over(extents_, node.over, weights, finite);
   const std::vector<int> over = list_of(node.over);
-  Extents one = extents_;
-  for (const int axis : over) one.of[static_cast<std::size_t>(axis)] = 1;
-  std::vector<std::int64_t> index(over.size());
+  std::vector<std::int64_t> index;
   const auto here = [&](Field f) {
     Extents e = extents_;
     for (std::size_t d = 0; d < over.size(); ++d) {
@@ -132,8 +130,7 @@ Field Values::multiply_up(const Node& node) const {
     return f;
   };
   for (std::int64_t k = 0; k < extents_.size(node.over); ++k) {
-    std::int64_t rest = k;
-    for (std::size_t d = over.size(); d-- > 0; rest /= extents_[over[d]]) index[d] = rest % extents_[over[d]];
+    index = index_of(k, over, extents_);
     if (here(odd).at[0] == 0) continue;
     out = map(
         extents_, [](double sum, double w, double v, double s) { return s != 0 && !std::isfinite(v) ? sum + w * v : sum; }, out,

@@ -178,6 +178,12 @@ std::vector<Rule> rules() {
        .most = 1,
        .write = [](Formula&, const std::vector<Array>& a) { return cos_turn(a[0], -1, 2, 4); },
        .honest = [](const Inputs& a, const Habit& h) { return h.function(std::cos(a[0] / 2)); }});
+  // What a product's rounding moves is far more than the function's own error.
+  add({.name = "cos_turn of a product",
+       .least = 20,
+       .most = 40,
+       .write = [](Formula&, const std::vector<Array>& a) { return cos_turn(a[0] * a[1], 0, 1, 4); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.function(std::cos(product(a, h))); }});
   add({.name = "sin_turn",
        .least = 2,
        .most = 3,

@@ -94,6 +94,34 @@ TEST_CASE("formula: what is wrong is told with its file and line", "[formula]") 
   CHECK(refused([](Formula&) {}) == "the output 'y' is not given");
 }
 
+TEST_CASE("formula: what takes places that are not there is refused, on threads too", "[formula]") {
+  for (const std::int64_t rows : {3, 4096}) {  // by one thread; by several
+    std::vector<double> x(static_cast<std::size_t>(rows * 256)), y = x;
+    Formula f;
+    f.declare_input("x", {"rows", "cols"}, test::matrix(x, rows, 256));
+    f.declare_output("y", {"rows", "cols"}, test::matrix(y, rows, 256));
+    const formula::Array in = f.in("x");
+    f.out("y", take(in, formula::Axis("cols"), f.index(formula::Axis("cols")) + 1) + in);
+    const Tensor inputs[] = {test::matrix(x, rows, 256)};
+    CHECK_THROWS_AS(evaluate(f.graph(), inputs, {.total = rows}, {}), FormulaError);
+  }
+}
+
+TEST_CASE("formula: what is infinite has no error, and neither has what a cap makes of it but its own", "[formula]") {
+  std::vector<double> x = {-kInfinity, 0.5, kInfinity}, w = {2}, y(3);
+  Formula f;
+  f.declare_input("x", {"rows", "cols"}, test::matrix(x, 3, 1));
+  f.declare_input("w", {"out", "cols"}, test::matrix(w, 1, 1));
+  f.declare_output("y", {"rows", "out"}, test::matrix(y, 3, 1));
+  const formula::Array product = sum(formula::Axis("cols"))(f.in("x") * f.in("w"));
+  f.out("y", tanh(product * 0.1 / 5.0));
+  const Tensor inputs[] = {test::matrix(x, 3, 1), test::matrix(w, 1, 1)};
+  const Declared declared[] = {{.numerics = {}}};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 3}, declared);
+  CHECK((answers[0].values.front() == -1 && answers[0].values.back() == 1));
+  for (const double error : answers[0].errors[0]) CHECK((error > 0 && error < 1e-5));
+}
+
 TEST_CASE("formula: a graph reads back from its text, and other texts are refused", "[formula]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {

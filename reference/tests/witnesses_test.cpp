@@ -109,6 +109,14 @@ bool replace_kind(Graph& g, std::size_t i, Kind from, Kind to) {
   return true;
 }
 
+// A constant becomes what `changed` makes of it, if that is another.
+bool replace_constant(Graph& g, std::size_t i, double (*changed)(double)) {
+  Node& n = g.nodes[i];
+  if (n.kind != Kind::constant || changed(n.number) == n.number) return false;
+  n.number = changed(n.number);
+  return true;
+}
+
 // The node's users take its argument in its place.
 bool leave_out(Graph& g, std::size_t i, std::size_t argument) {
   const Node& n = g.nodes[i];
@@ -140,25 +148,12 @@ bool makes_no_difference(const Graph& g, std::size_t i, std::string_view mistake
 const std::vector<Mistake> kMistakes = {
     {"a constant 1 % larger",
      [](Graph& g, std::size_t i) {
-       Node& n = g.nodes[i];
-       if (n.kind != Kind::constant || is_whole(n.number) || std::isinf(n.number)) return false;
-       n.number *= 1.01;
-       return true;
+       return replace_constant(g, i, [](double v) { return is_whole(v) || std::isinf(v) ? v : v * 1.01; });
      }},
     {"a whole number one more",
-     [](Graph& g, std::size_t i) {
-       Node& n = g.nodes[i];
-       if (n.kind != Kind::constant || !is_whole(n.number)) return false;
-       n.number += 1;
-       return true;
-     }},
+     [](Graph& g, std::size_t i) { return replace_constant(g, i, [](double v) { return is_whole(v) ? v + 1 : v; }); }},
     {"the other infinity",
-     [](Graph& g, std::size_t i) {
-       Node& n = g.nodes[i];
-       if (n.kind != Kind::constant || !std::isinf(n.number)) return false;
-       n.number = -n.number;
-       return true;
-     }},
+     [](Graph& g, std::size_t i) { return replace_constant(g, i, [](double v) { return std::isinf(v) ? -v : v; }); }},
     {"a base 1 % larger",
      [](Graph& g, std::size_t i) {
        Node& n = g.nodes[i];

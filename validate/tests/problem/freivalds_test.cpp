@@ -2,11 +2,11 @@
 // Freivalds' check on trial: right products pass, products with little wrong do not.
 #include "validate/ops/freivalds.hpp"
 
-#include <memory>
+#include <optional>
 
 #include "catch_shim.hpp"
+#include "reference/tests/golden_testing.hpp"
 #include "validate/judge/compare.hpp"
-#include "validate/problem/image.hpp"
 
 namespace assay {
 namespace {
@@ -18,14 +18,8 @@ struct Sampled {
     c.dims[Axis::tokens] = kTokens;
     c.dims[Axis::hidden] = 200;
     c.dims[Axis::out] = kOut;
-    placements = place(op, c);
-    std::vector<std::byte*> pointers;
-    for (std::size_t i = 0; i < placements.size(); ++i) {
-      images.emplace_back(placements[i].bytes);
-      fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
-      pointers.push_back(images.back().data());
-    }
-    attach(*problem, c, placements, pointers);
+    filled.emplace(op, c);
+    problem = &filled->problem();
     if (find_fill(op, c.fill).coherent) problem->set_errors(Errors::coherent);
     problem->solve({0, 17, kTokens - 1});
     right.resize(kTokens * kOut);
@@ -42,9 +36,8 @@ struct Sampled {
   static constexpr std::int64_t kTokens = 41, kOut = 250;
   const Op& op = *find_op("rmsnorm_gemm");
   Numerics numerics;
-  std::vector<Placement> placements;
-  std::unique_ptr<Problem> problem = op.make();
-  std::vector<std::vector<std::byte>> images;
+  std::optional<test::FilledCase> filled;
+  Problem* problem = nullptr;  // of `filled`
   std::vector<double> right;
   Tensor got;
 };
