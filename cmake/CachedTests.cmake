@@ -28,7 +28,7 @@ function(assay_cached)
   cmake_parse_arguments(PARSE_ARGV 0 of "JUDGE;TESTS;USED" "" "KERNELS;BROKEN;OBSERVED;FILES")
   set(depends ${of_FILES})
   if(of_JUDGE)
-    foreach(library assay_validate assay_validate_texts assay_hooks assay_reference assay_simt assay_simt_ptx assay_ops assay_worker)
+    foreach(library assay_validate assay_validate_texts assay_hooks assay_reference assay_formula assay_simt assay_simt_ptx assay_ops assay_worker)
       list(APPEND depends "$<TARGET_OBJECTS:${library}>")
     endforeach()
     # Note: of what changes at every commit no verdict depends.

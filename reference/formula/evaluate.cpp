@@ -27,20 +27,6 @@ void keep_freed_memory() {
 #endif
 }
 
-// Writes a part's elements of an output to their places in the whole.
-void place(const Graph& graph, const Extents& part_extents, const Port& output, const Part& part, const std::vector<double>& from,
-           std::vector<double>& to) {
-  Places places = places_in(output.axes, Extents(graph));
-  for (const auto& [axis, positions] : part) {
-    std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axis)];
-    if (along.empty()) continue;
-    std::vector<std::int64_t> of_part;
-    for (const std::int64_t position : positions) of_part.push_back(along[static_cast<std::size_t>(position)]);
-    along = std::move(of_part);
-  }
-  walk(output.axes, part_extents, places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
-}
-
 // How a case is cut: parts that share what does not depend on the last of the axes that are cut.
 struct Shared {
   Part outer;                       // one position of each axis but the last
@@ -164,74 +150,6 @@ class Hiding {
   std::vector<Tensor> tensors_;
 };
 
-// Evaluates the parts of a plan, and writes what they give to the whole.
-class Evaluation {
- public:
-  Evaluation(const Graph& graph, std::span<const Tensor> tensors, std::span<const Declared> declared)
-      : graph_(graph), tensors_(tensors), declared_(declared), hiding_(graph, tensors) {
-    answers_.resize(graph.outputs.size());
-    for (std::size_t o = 0; o < answers_.size(); ++o) {
-      const auto size = static_cast<std::size_t>(graph.size(set_of(graph.outputs[o].axes)));
-      answers_[o].values.resize(size);
-      answers_[o].errors.assign(declared.size(), std::vector<double>(size));
-    }
-  }
-
-  std::vector<Answer> answer(const Rows& rows) {
-    const std::vector<int> cut = cut_axes(graph_);
-    if (cut.empty()) {
-      finish(Values(graph_, tensors_), {});
-      return std::move(answers_);
-    }
-    const std::vector<Shared> groups = plan(graph_, cut, rows);
-    std::int64_t widest = 1;  // elements of the largest array for one position
-    for (const Node& node : graph_.nodes)
-      if (node.axes >> cut.back() & 1) widest = std::max(widest, graph_.size(node.axes & ~set_of(cut)));
-    const std::int64_t each = std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
-    std::int64_t elements = 0;
-    for (const Node& node : graph_.nodes) elements += graph_.size(node.axes);
-    const bool large = elements >= kWorthThreads, many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
-    Caught caught;
-#pragma omp parallel for schedule(dynamic) if (large && many)
-    for (std::size_t k = 0; k < groups.size(); ++k) caught.run([&] { of_group(groups[k], cut.back(), each, large && !many); });
-    caught.rethrow();
-    return std::move(answers_);
-  }
-
- private:
-  void of_group(const Shared& group, int last, std::int64_t each, bool alone) {
-    const Values common = Values::without(last, graph_, tensors_, group.outer);
-    const auto count = (static_cast<std::int64_t>(group.inner.size()) + each - 1) / each;
-    Caught caught;
-#pragma omp parallel for schedule(dynamic) if (alone)
-    for (std::int64_t k = 0; k < count; ++k)
-      caught.run([&] {
-        Part part = group.outer;
-        const auto end = std::min((k + 1) * each, static_cast<std::int64_t>(group.inner.size()));
-        part[last] = {group.inner.begin() + k * each, group.inner.begin() + end};
-        hiding_.narrow(part);
-        finish(Values(graph_, tensors_, part, &common), part);
-      });
-    caught.rethrow();
-  }
-
-  void finish(const Values& values, const Part& part) {
-    for (std::size_t o = 0; o < answers_.size(); ++o)
-      place(graph_, values.extents(), graph_.outputs[o], part, values.output(o), answers_[o].values);
-    for (std::size_t k = 0; k < declared_.size(); ++k) {
-      const Tracked tracked(values, declared_[k]);
-      for (std::size_t o = 0; o < answers_.size(); ++o)
-        place(graph_, values.extents(), graph_.outputs[o], part, tracked.output(o), answers_[o].errors[k]);
-    }
-  }
-
-  const Graph& graph_;
-  std::span<const Tensor> tensors_;
-  std::span<const Declared> declared_;
-  Hiding hiding_;
-  std::vector<Answer> answers_;
-};
-
 }  // namespace
 
 std::vector<int> cut_axes(const Graph& graph) {
@@ -259,10 +177,97 @@ std::vector<int> cut_axes(const Graph& graph) {
   return cut;
 }
 
+struct Parts::Plan {
+  const Graph& graph;
+  std::span<const Tensor> tensors;
+  Hiding hiding;
+  std::vector<int> cut;
+  std::vector<Shared> groups;
+  std::int64_t each = 1;  // positions of the last axis that is cut, in one part
+  bool large = false;     // enough for threads
+};
+
+Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows) {
+  keep_freed_memory();
+  Plan p{.graph = graph, .tensors = tensors, .hiding = Hiding(graph, tensors), .cut = cut_axes(graph), .groups = {}};
+  if (!p.cut.empty()) {
+    p.groups = plan(graph, p.cut, rows);
+    std::int64_t widest = 1, elements = 0;  // of the largest array for one position; of all arrays
+    for (const Node& node : graph.nodes) {
+      if (node.axes >> p.cut.back() & 1) widest = std::max(widest, graph.size(node.axes & ~set_of(p.cut)));
+      elements += graph.size(node.axes);
+    }
+    p.each = std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
+    p.large = elements >= kWorthThreads;
+  }
+  plan_ = std::make_unique<const Plan>(std::move(p));
+}
+Parts::~Parts() = default;
+
+void Parts::each(const std::function<void(std::shared_ptr<const Values>)>& visit) const {
+  const Plan& p = *plan_;
+  if (p.cut.empty()) return visit(std::make_shared<const Values>(p.graph, p.tensors));
+  const int last = p.cut.back();
+  const bool many = static_cast<std::int64_t>(p.groups.size()) >= omp_get_max_threads();
+  Caught caught;
+  const auto of_group = [&](const Shared& group) {
+    const Values common = Values::without(last, p.graph, p.tensors, group.outer);
+    const auto positions = static_cast<std::int64_t>(group.inner.size());
+#pragma omp parallel for schedule(dynamic) if (p.large && !many)
+    for (std::int64_t first = 0; first < positions; first += p.each)
+      caught.run([&] {
+        Part part = group.outer;
+        part[last] = {group.inner.begin() + first, group.inner.begin() + std::min(first + p.each, positions)};
+        p.hiding.narrow(part);
+        visit(std::make_shared<const Values>(p.graph, p.tensors, std::move(part), &common));
+      });
+  };
+#pragma omp parallel for schedule(dynamic) if (p.large && many)
+  for (std::size_t k = 0; k < p.groups.size(); ++k) caught.run([&] { of_group(p.groups[k]); });
+  caught.rethrow();
+}
+
+void Parts::visit(const std::function<void(const Values&)>& visit) const {
+  each([&](std::shared_ptr<const Values> part) { visit(*part); });
+}
+
+std::vector<std::shared_ptr<const Values>> Parts::all() const {
+  std::vector<std::shared_ptr<const Values>> list;
+  each([&](std::shared_ptr<const Values> part) {
+#pragma omp critical(parts)
+    list.push_back(std::move(part));
+  });
+  return list;
+}
+
+void place(const Values& part, const Port& output, const std::vector<double>& from, std::span<double> to) {
+  Places places = places_in(output.axes, Extents(part.graph()));
+  for (const auto& [axis, positions] : part.part()) {
+    std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axis)];
+    if (along.empty()) continue;
+    std::vector<std::int64_t> at;
+    for (const std::int64_t position : positions) at.push_back(along[static_cast<std::size_t>(position)]);
+    along = std::move(at);
+  }
+  walk(output.axes, part.extents(), places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
+}
+
 std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,
                              std::span<const Declared> declared) {
-  keep_freed_memory();
-  return Evaluation(graph, tensors, declared).answer(rows);
+  std::vector<Answer> answers(graph.outputs.size());
+  for (std::size_t o = 0; o < answers.size(); ++o) {
+    const auto size = static_cast<std::size_t>(graph.size(set_of(graph.outputs[o].axes)));
+    answers[o].values.resize(size);
+    answers[o].errors.assign(declared.size(), std::vector<double>(size));
+  }
+  Parts(graph, tensors, rows).visit([&](const Values& part) {
+    for (std::size_t o = 0; o < answers.size(); ++o) place(part, graph.outputs[o], part.output(o), answers[o].values);
+    for (std::size_t k = 0; k < declared.size(); ++k) {
+      const Tracked tracked(part, declared[k]);
+      for (std::size_t o = 0; o < answers.size(); ++o) place(part, graph.outputs[o], tracked.output(o), answers[o].errors[k]);
+    }
+  });
+  return answers;
 }
 
 }  // namespace assay::formula

@@ -2,6 +2,8 @@
 // A formula's values and bounds for a whole case, in blocks of rows, so that memory is that of a block for each thread.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +21,26 @@ struct Answer {
 // The axes along which a graph is cut, outermost first: every output has them, and no node needs more than one of their
 // positions. As many as make a position's arrays small, and at least one if there is any.
 std::vector<int> cut_axes(const Graph& graph);
+
+// The parts of a case in which the answers of some rows are evaluated.  `graph` and `tensors`, its inputs in their order, must
+// outlive this; `rows` are indices of all axes of the first output but its last.
+class Parts {
+ public:
+  Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows);
+  ~Parts();
+  // Calls visit with the values of each part, on several threads where the case is large.
+  void visit(const std::function<void(const Values&)>& visit) const;
+  // The values of all parts.  They refer to graph and tensors, but not to this.
+  std::vector<std::shared_ptr<const Values>> all() const;
+
+ private:
+  struct Plan;
+  void each(const std::function<void(std::shared_ptr<const Values>)>& visit) const;
+  std::unique_ptr<const Plan> plan_;
+};
+
+// Writes a part's elements of an output to their places in the whole.
+void place(const Values& part, const Port& output, const std::vector<double>& from, std::span<double> to);
 
 // `tensors`: the inputs, in the graph's order.  `rows` are indices of all axes of the first output but its last.
 std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,

@@ -2,19 +2,26 @@
 // Formulas by the name of their op: each enters itself, and is recorded from the arguments of a case.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ops/core/contract.hpp"
+#include "ops/core/linked.hpp"
+#include "reference/formula/answers.hpp"
 #include "reference/formula/formula.hpp"
 
 namespace assay::formula {
 
 namespace detail {
-// Visits a contract's bind(): declares its tensors with the axes of the contract.
+// Visits a contract's bind(): declares its tensors with the axes of the contract, and lists those that are inputs of the case.
 struct DeclareTensors {
   Formula& f;
+  std::vector<Tensor> inputs{};
+  std::optional<DType> storage{};  // of the tensors that share the case's dtype
   // An axis whose extent is one more than the contract's is an axis of its own, like "batch+1".
   static std::vector<std::string> names(AxisList axes, const TensorOptions& options) {
     std::vector<std::string> out;
@@ -24,13 +31,18 @@ struct DeclareTensors {
     return out;
   }
   void input(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
-    if (t.rank) f.declare_input(name, names(axes, options), t);
+    if (!t.rank) return;
+    if (!options.dtype && !storage) storage = t.dtype;
+    f.declare_input(name, names(axes, options), t);
+    inputs.push_back(t);
   }
   void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     input(name, t, axes, options);
   }
   void output(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
-    if (t.rank) f.declare_output(name, names(axes, options), t);
+    if (!t.rank) return;
+    if (!options.dtype && !storage) storage = t.dtype;
+    f.declare_output(name, names(axes, options), t);
   }
   void attribute(std::string_view, double, double) {}
   template <class T>
@@ -54,15 +66,28 @@ struct LinkedFormula {
   LinkedFormula(std::string_view op, Write w) : named{op, trace, NamedFormula::first} {
     write = w;
     NamedFormula::first = &named;
+    LinkedAnswers<Op>::make = answer;
   }
 
   // The graph of a case: its tensors' shapes and dtypes, and its attributes.  Tensors need no data.
   static Graph trace(const void* args) {
     Formula f;
-    typename Op::Args of_case = *static_cast<const typename Op::Args*>(args);  // a copy, since bind() takes what it may change
-    Op::bind(of_case, detail::DeclareTensors{f});
-    write(of_case, f);
+    record(*static_cast<const typename Op::Args*>(args), f);
     return f.graph();
+  }
+
+ private:
+  static std::unique_ptr<FormulaAnswers> answer(const typename Op::Args& args, const Rows& rows,
+                                                std::span<const std::span<double>> values) {
+    Formula f;
+    const detail::DeclareTensors declared = record(args, f);
+    return answers_of(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), rows, values);
+  }
+  static detail::DeclareTensors record(typename Op::Args args, Formula& f) {  // of a copy, since bind() takes what it may change
+    detail::DeclareTensors declare{f};
+    Op::bind(args, declare);
+    write(args, f);
+    return declare;
   }
 };
 

@@ -313,7 +313,12 @@ Off Tracked::choose(int i) const {
   const Field off = map(
       extents(), [](double high, double low, double x) { return std::isfinite(x) ? std::max(high - x, x - low) : 0.0; },
       picked(1), picked(-1), v);
-  return {.any = off, .fresh = {}};
+  if (n.kind != Kind::max) return {.any = off, .fresh = {}};
+  // Where either zero is right, an error below any number but 0.
+  return {.any = map(
+              extents(), [](double e, double either) { return std::max(e, either * 0x1p-200); }, off,
+              values_.zeros_of_both_signs(n, v)),
+          .fresh = {}};
 }
 
 Off Tracked::apply_function(int i) const {
@@ -369,13 +374,16 @@ Off Tracked::apply_function(int i) const {
       const Numerics& declared = declared_.numerics;
       const double far = declared.angle_error * u, near = (declared.reduced_angle_error + f) * u + low;
       if (!total(n.arguments[1]).none() || !total(n.arguments[2]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
+      const Field power = map(
+          extents(), [base = n.number](double above, double below) { return std::pow(base, above / below); },
+          values_[n.arguments[1]].value, values_[n.arguments[2]].value);
       return {.any = map(
                   extents(),
-                  [far, near, base = n.number](double position, double above, double below, double t) {
+                  [far, near](double position, double of_position, double t) {
                     if (position == 0 && t == 0) return 0.0;
-                    return (far * (std::fabs(position) + t) + t) * std::pow(base, above / below) + near;
+                    return (far * (std::fabs(position) + t) + t) * of_position + near;
                   },
-                  z, values_[n.arguments[1]].value, values_[n.arguments[2]].value, t_of_x),
+                  z, power, t_of_x),
               .fresh = {}};
     }
     case Kind::tanh:  // |f''| <= 4/(3 sqrt 3) = 0.7699

@@ -130,15 +130,15 @@ Off Tracked::multiply_up(int i) const {
     const auto within = [&](const Field& f) {
       return sum_over(e, n.over,
                       map(
-                          e, [most](double v) { return v < most ? v : kInfinity; }, f));
+                          e, [most](double v) { return std::fabs(v) < most ? std::fabs(v) : kInfinity; }, f));
     };
-    narrowed = plus(e, within(a.size), within(b.size));
+    narrowed = plus(e, within(a.value), within(b.value));
   }
   const auto own = [&](Errors errors) {
     return map(
         e,
         [&](double c, double size, double root, double brought, double factors) {
-          if (!std::isfinite(c)) return 0.0;
+          if (!std::isfinite(c)) return std::isinf(factors) ? kInfinity : 0.0;  // pieces of an infinite factor may make NaN
           return product_error(numerics, errors, count, std::fabs(c) + 2 * brought, size + brought, root * root, factors);
         },
         values_[i].value, terms.size, terms.root, any, narrowed);

@@ -44,12 +44,24 @@ double apply(Kind kind, double a, double b) {
   }
 }
 
-// cos or sin of position base^(above/below).
-double turn(const Node& node, double position, double above, double below) {
-  const auto base = static_cast<long double>(node.number);
-  const long double exponent = static_cast<long double>(above) / static_cast<long double>(below);
-  const long double angle = static_cast<long double>(position) * std::pow(base, exponent);
-  return static_cast<double>(node.kind == Kind::cos_turn ? std::cos(angle) : std::sin(angle));
+// cos or sin of position base^(above/below).  The power, which seldom depends on the position, is found first, as a sum of two
+// f64.
+Field turn(const Extents& e, const Node& node, const Field& position, const Field& above, const Field& below) {
+  const auto power = [base = static_cast<long double>(node.number)](double a, double b) {
+    return std::pow(base, static_cast<long double>(a) / static_cast<long double>(b));
+  };
+  const Field high = map(
+      e, [&](double a, double b) { return static_cast<double>(power(a, b)); }, above, below);
+  const Field low = map(
+      e, [&](double a, double b, double h) { return static_cast<double>(power(a, b) - static_cast<long double>(h)); }, above,
+      below, high);
+  return map(
+      e,
+      [is_cos = node.kind == Kind::cos_turn](double p, double h, double l) {
+        const long double angle = static_cast<long double>(p) * (static_cast<long double>(h) + static_cast<long double>(l));
+        return static_cast<double>(is_cos ? std::cos(angle) : std::sin(angle));
+      },
+      position, high, low);
 }
 
 void add_to(std::map<Symbol, Field>& sums, const Extents& e, Symbol symbol, Field coefficient) {
@@ -166,10 +178,7 @@ Field Values::compute(const Node& node) const {
     case Group::gather: return take(node);
     case Group::arithmetic:
     case Group::function:
-      if (node.kind == Kind::cos_turn || node.kind == Kind::sin_turn)
-        return map(
-            extents_, [&node](double position, double above, double below) { return turn(node, position, above, below); },
-            value(0), value(1), value(2));
+      if (node.kind == Kind::cos_turn || node.kind == Kind::sin_turn) return turn(extents_, node, value(0), value(1), value(2));
       if (node.kind == Kind::where)
         return map(
             extents_, [](double holds, double a, double b) { return holds != 0 ? a : b; }, value(0), value(1), value(2));
@@ -377,6 +386,21 @@ bool Values::is_exact(const Node& node) const {
   }
 }
 
+// 1 where the largest elements are zeros of both signs: a kernel may return either.
+Field Values::zeros_of_both_signs(const Node& max, const Field& largest) const {
+  const auto is_zero = [](double v) { return v == 0; };
+  if (std::none_of(largest.at.begin(), largest.at.end(), is_zero)) return {};
+  const auto has = [&](bool negative) {
+    const Field& x = (*this)[max.arguments[0]].value;
+    return max_over(extents_, max.over,
+                    map(
+                        extents_, [negative](double v) { return v == 0 && std::signbit(v) == negative ? 1.0 : 0.0; }, x));
+  };
+  return map(
+      extents_, [](double m, double above, double below) { return m == 0 ? above * below : 0.0; }, largest, has(false),
+      has(true));
+}
+
 Known Values::visit(int i) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
   Known y;
@@ -401,6 +425,7 @@ Known Values::visit(int i) const {
                 std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].whole; });
   }
   y.exact = y.whole || is_exact(node);
+  if (node.kind == Kind::max && y.exact) y.exact = zeros_of_both_signs(node, y.value).none();
   switch (node.kind) {
     case Kind::sum:
     case Kind::dot:

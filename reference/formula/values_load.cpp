@@ -111,7 +111,11 @@ Field Values::multiply_up(const Node& node) const {
 
   const Field& weights = (*this)[mean.weights].value;
   const int condition = condition_of(graph_, graph_.nodes[static_cast<std::size_t>(mean.weights)]);
-  const Field seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
+  Field seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
+  if (graph_.nodes[static_cast<std::size_t>(mean.weights)].kind ==
+      Kind::softmax_or_zero)  // of a row of only -inf nothing is read
+    seen = map(
+        extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, seen, sum_over(extents_, node.over, weights));
   const Field finite = map(
       extents_, [](double v) { return std::isfinite(v) ? v : 0.0; }, x);
   const Field odd = max_over(extents_, x.axes & ~node.over,

@@ -25,11 +25,6 @@ struct Compared {
   Ratios ratios;
 };
 
-// Of an output before its own rounding, as the contract has it after; f32 outputs of an f32 accumulator round no more.
-double with_last_rounding(DType output, const Numerics& numerics, double value, double error) {
-  return output == f32 && numerics.accumulate == f32 ? error : error + rounding_error(output, value, error);
-}
-
 std::vector<Numerics> numerics_of(std::string_view op) {
   std::vector<Numerics> list;
   for (const Kernel& k : built_in_kernels())
@@ -66,7 +61,8 @@ Compared compare(const Op& op, std::string_view suite, std::int64_t most_element
         if (!std::isfinite(value)) continue;
         for (std::size_t k = 0; k < declared.size(); ++k) {
           const double by_hand = made.problem().bound(declared[k].numerics, static_cast<int>(o), static_cast<std::int64_t>(i));
-          const double derived = with_last_rounding(g.outputs[o].dtype, declared[k].numerics, value, answers[o].errors[k][i]);
+          const double derived =
+              rounded_last(g.outputs[o].dtype, declared[k].numerics.accumulate, value, answers[o].errors[k][i]);
           if (std::isnan(derived) || derived < 0) FAIL(repro(c, op.shape()) << " element " << i << ": derived bound " << derived);
           if (by_hand > 0x1p-100) result.ratios[text_of(declared[k].numerics)].push_back(derived / by_hand);
         }

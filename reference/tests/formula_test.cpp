@@ -122,6 +122,41 @@ TEST_CASE("formula: what is infinite has no error, and neither has what a cap ma
   for (const double error : answers[0].errors[0]) CHECK((error > 0 && error < 1e-5));
 }
 
+TEST_CASE("formula: of zeros the maximum is +0, or either", "[formula]") {
+  std::vector<double> x = {-0.0, 0.0, -0.0, -0.0, -0.0, -0.0}, of_rows(2), of_cols(3);
+  Formula f;
+  f.declare_input("x", {"rows", "cols"}, test::matrix(x, 2, 3));
+  f.declare_output("a", {"rows"}, test::vector_of(of_rows));
+  f.declare_output("b", {"cols"}, test::vector_of(of_cols));
+  f.out("a", max(formula::Axis("cols"))(f.in("x")));
+  f.out("b", max(formula::Axis("rows"))(f.in("x")));
+  const Tensor inputs[] = {test::matrix(x, 2, 3)};
+  const Declared declared[] = {{.numerics = {}}};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 2}, declared);
+  const auto signs = [](const std::vector<double>& v) {
+    std::vector<bool> list;
+    for (const double d : v) list.push_back(std::signbit(d));
+    return list;
+  };
+  CHECK(signs(answers[0].values) == std::vector<bool>{false, true});
+  CHECK(signs(answers[1].values) == std::vector<bool>{true, false, true});
+  CHECK(answers[0].errors[0] == std::vector<double>{0x1p-200, 0});  // a kernel may return either zero
+  CHECK(answers[1].errors[0] == std::vector<double>{0, 0x1p-200, 0});
+}
+
+TEST_CASE("formula: a mean over a row of only -inf reads nothing", "[formula]") {
+  std::vector<double> x = {-kInfinity, -kInfinity, 0, 0}, v = {kNaN, 1}, y(2);
+  Formula f;
+  f.declare_input("x", {"rows", "cols"}, test::matrix(x, 2, 2));
+  f.declare_input("v", {"cols"}, test::vector_of(v));
+  f.declare_output("y", {"rows"}, test::vector_of(y));
+  f.out("y", sum(formula::Axis("cols"))(formula::softmax_or_zero(formula::Axis("cols"))(f.in("x")) * f.in("v")));
+  const Tensor inputs[] = {test::matrix(x, 2, 2), test::vector_of(v)};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 2}, {});
+  CHECK(answers[0].values[0] == 0);
+  CHECK(std::isnan(answers[0].values[1]));
+}
+
 TEST_CASE("formula: a graph reads back from its text, and other texts are refused", "[formula]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {

@@ -22,6 +22,22 @@ using namespace draws;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // --- O and L ---------------------------------------------------------------------------------------------------------
+// The tensors of attention_forward that attention_backward has too.
+constexpr std::string_view kShared[] = {"q", "k", "v", "o", "lse"};
+
+// Attention's problem for a case of its backward pass: with these tensors' shapes and the attributes, but no data.
+std::unique_ptr<Problem> forward_problem(const Op& op, const Case& c, std::span<const Placement> placements) {
+  const Op& forward = *find_op("attention_forward");
+  std::unique_ptr<Problem> problem = forward.make();
+  for (const std::string_view name : kShared) {
+    Tensor& t = *problem->tensors()[tensor_index(forward, name)];
+    t = placements[tensor_index(op, name)].tensor;
+    t.data = nullptr;
+  }
+  for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
+  return problem;
+}
+
 // Both come from one run of attention_forward's golden on the case's Q, K and V, and are kept until both were asked for.
 struct Forward {
   std::string of;  // repro line of the case
@@ -33,16 +49,14 @@ double derive_memory(const Op& op, const Case& c) {
   Case plain = c;
   plain.layout = "contiguous";
   const std::vector<Placement> placements = place(op, plain);
-  const auto problem = find_op("attention_forward")->make();
+  const auto problem = forward_problem(op, plain, placements);
   double bytes = 0;
-  for (std::size_t i = 0; i < problem->tensors().size(); ++i) {
-    Tensor& t = *problem->tensors()[i];
-    t = placements[i].tensor;
-    t.data = nullptr;
-    if (i < 5) bytes += i < 3 ? static_cast<double>(placements[i].bytes) : 8 * static_cast<double>(t.size());
+  for (const std::string_view name : kShared) {
+    const Placement& of = placements[tensor_index(op, name)];
+    const bool filled = name == "q" || name == "k" || name == "v";
+    bytes += filled ? static_cast<double>(of.bytes) : 8 * static_cast<double>(of.tensor.size());
   }
-  for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
-  const Tensor& o = *problem->tensors()[3];
+  const Tensor& o = placements[tensor_index(op, "o")].tensor;
   const SolveMemory golden = problem->memory({.total = o.size() / std::max<std::int64_t>(1, o.shape[3])}, false);
   return bytes + golden.kept + golden.passing;
 }
@@ -52,17 +66,13 @@ Forward solve_forward(const Op& op, Case c) {
   c.layout = "contiguous";  // values do not depend on it
   const std::vector<Placement> placements = place(op, c);
   std::vector<std::vector<std::byte>> images;
-  const auto problem = find_op("attention_forward")->make();
-  for (std::size_t i = 0; i < problem->tensors().size(); ++i) {
-    Tensor& t = *problem->tensors()[i];
-    t = placements[i].tensor;  // q, k, v, o, lse: the first tensors of both ops
-    t.data = nullptr;
-    if (i >= 3) continue;
+  const auto problem = forward_problem(op, c, placements);
+  for (const std::string_view name : {"q", "k", "v"}) {
+    const std::size_t i = tensor_index(op, name);
     images.emplace_back(placements[i].bytes);
     fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
-    t.data = images.back().data();
+    problem->tensors()[tensor_index(*find_op("attention_forward"), name)]->data = images.back().data();
   }
-  for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
   problem->solve();
   const auto all = [](std::span<const double> v) { return std::vector<double>(v.begin(), v.end()); };
   return {of, all(problem->golden(0)), all(problem->golden(1))};

@@ -53,6 +53,12 @@ std::vector<Kernel> linked_kernels() {
 
 }  // namespace
 
+namespace {
+bool by_formulas = false;
+}
+void judge_by_formulas(bool yes) { by_formulas = yes; }
+bool judged_by_formulas() { return by_formulas; }
+
 std::span<const Op> ops() {
   static const std::vector<Op> table = linked_ops();
   return table;

@@ -13,6 +13,7 @@
 
 #include "validate/cases/op_shape.hpp"
 #include "validate/problem/kernel.hpp"
+#include "validate/problem/lazy_array.hpp"
 #include "validate/problem/relation.hpp"
 #include "validate/values/fill.hpp"
 
@@ -56,6 +57,10 @@ class Problem {
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound_with(Errors, const Numerics&, int output, std::int64_t i) const = 0;
+  // Whether it was solved by its formula, which has rules for these numerics: then its bounds are found for all elements at once,
+  // an array for each output.
+  virtual bool by_formula(const Numerics&) const { return false; }
+  virtual std::vector<LazyArray> bounds_by_formula(Errors, const Numerics&) const { return {}; }
   double bound(const Numerics& n, int output, std::int64_t i) const { return bound_with(errors_, n, output, i); }
   // Only of a composite op that was solved without a candidate's outputs: the first output by the whole formula in f64.
   virtual std::span<const double> end_to_end() const { return {}; }
@@ -153,6 +158,11 @@ struct Op {
 
   OpShape shape() const { return {name, axes, attributes, hooks.fills, hooks.overflows}; }
 };
+
+// Whether golden and bounds of ops that have a formula are the formula's, instead of those that their contract has by hand.
+// Set it before problems are solved.
+void judge_by_formulas(bool yes);
+bool judged_by_formulas();
 
 std::span<const Op> ops();                   // by name
 std::span<const Kernel> built_in_kernels();  // by op, the right ones first, then by name

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <concepts>
+#include <mutex>
 #include <stdexcept>
 
 #include "ops/core/linked.hpp"
+#include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/problem/op_visitors.hpp"
@@ -47,14 +49,18 @@ class TypedProblem final : public Problem {
     C::bind(args_, read);
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
+    dims_ = read.dims;
     storage_.clear();
+    answers_.reset();
+    by_hand_ = std::make_unique<std::once_flag>();
     forget_bounds();
-    C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
-    // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
-    const bool empty = std::all_of(storage_.begin(), storage_.end(), [](const LazyArray& a) { return a.values().empty(); });
-    if (empty) return;
-    if (!LinkedGolden<C>::solve) throw std::logic_error("this program has no golden of the op");
-    LinkedGolden<C>::solve(args_, golden_, rows_);
+    if (judged_by_formulas() && LinkedAnswers<C>::make) {
+      C::bind(args_, detail::AllocateOutputs{{}, rows_.all(), storage_});
+      const std::vector<std::span<double>> values = detail::not_empty(storage_);
+      if (!values.empty()) answers_ = LinkedAnswers<C>::make(args_, rows_, values);
+      return;
+    }
+    solve_by_hand();
   }
   SolveMemory memory(const Rows& rows, bool /*given*/) override {
     detail::ReadDims read;
@@ -76,17 +82,44 @@ class TypedProblem final : public Problem {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
     else return last_;
   }
+  bool by_formula(const Numerics& n) const override { return answers_ && answers_->has_rules(n); }
+  std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {
+    std::vector<LazyArray> all;
+    for (const LazyArray& golden : storage_) all.emplace_back(golden.values().size(), rows_.all());
+    answers_->bounds(errors, n, detail::not_empty(all));
+    return all;
+  }
   std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
   double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
-    if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors, output, i);
-    else throw std::logic_error("a composite op has no bound of its own");
+    if (by_formula(n)) return Bounds(*this, n, output, errors)[i];
+    if constexpr (Bounded<C>) {
+      if (answers_) std::call_once(*by_hand_, [this] { const_cast<TypedProblem*>(this)->solve_by_hand(); });
+      return C::bound(args_, golden_, n, errors, output, i);
+    } else {
+      throw std::logic_error("a composite op has no bound of its own");
+    }
   }
 
  private:
+  void solve_by_hand() {
+    magnitudes_.clear();
+    std::vector<LazyArray>& arrays = answers_ ? magnitudes_ : storage_;
+    C::bind(golden_, detail::AllocateArrays{dims_, rows_.all(), arrays});
+    // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
+    if (detail::not_empty(arrays).empty()) return;
+    if (!LinkedGolden<C>::solve) throw std::logic_error("this program has no golden of the op");
+    LinkedGolden<C>::solve(args_, golden_, rows_);
+  }
+
   typename C::Args args_;
   typename C::Golden golden_;
   std::vector<Tensor*> tensors_;
-  std::vector<LazyArray> storage_;
+  std::vector<LazyArray> storage_;  // goldens and what bounds need; by the formula, goldens only
+  std::unique_ptr<FormulaAnswers> answers_;
+  // Of a formula that has no rule for some numerics: what the contract's bound needs, made when asked for.
+  std::vector<LazyArray> magnitudes_;
+  std::unique_ptr<std::once_flag> by_hand_ = std::make_unique<std::once_flag>();
+  Dims dims_;
   Rows rows_;
   std::int64_t last_ = 1;
 };

@@ -89,6 +89,22 @@ struct AllocateArrays {
   }
 };
 
+// Allocates an array for each output of the op; of one that the case lacks, an empty one.
+struct AllocateOutputs : IgnoreAll {
+  bool whole;
+  std::vector<LazyArray>& storage;
+  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) {
+    storage.emplace_back(t.rank ? static_cast<std::size_t>(t.size()) : 0, whole);
+  }
+};
+
+inline std::vector<std::span<double>> not_empty(const std::vector<LazyArray>& arrays) {
+  std::vector<std::span<double>> list;
+  for (const LazyArray& a : arrays)
+    if (!a.values().empty()) list.push_back(a.values());
+  return list;
+}
+
 // Counts the bytes that arrays will take.  Of an array that has a row for each row of an output, only the pages of solved rows
 // are touched.
 struct CountArrays {

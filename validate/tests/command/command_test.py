@@ -472,3 +472,15 @@ def test_a_read_only_folder(validate, empty_folder):
     empty_folder.chmod(0o500)
     validate.works(QUICK)
     assert os.listdir() == []
+
+
+def test_reference_is_a_formula(validate):
+    """By contract and by formula the same verdicts, of judges that are told apart; the bounds differ somewhere."""
+    judges, margins = [], []
+    for reference in "contract", "formula":
+        file = f"by_{reference}.jsonl"
+        validate.works(f"run --backend simt --suite sanitize --op softmax --reference {reference} --json {file}")
+        judges.append(of_kind("run", records(file))[0]["judges"]["softmax"])
+        margins.append(values("margin", cases(file)))
+    assert [judge.endswith("-formula") for judge in judges] == [False, True]
+    assert len(margins[0]) == len(margins[1]) > 0 and margins[0] != margins[1]

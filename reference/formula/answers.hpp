@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case's golden and bounds by its formula, as the judge asks for them (ops/core/linked.hpp).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ops/core/linked.hpp"
+#include "reference/formula/graph.hpp"
+
+namespace assay::formula {
+
+// The bound of an element that a kernel rounds to `output` last, of the error before that: f32 outputs of sums in f32 round no
+// more.
+double rounded_last(DType output, DType accumulate, double value, double error);
+
+// `inputs`: the graph's, in its order; they are read again where values are not kept, so they must stay as they are.  `storage`:
+// the dtype of the tensors that share the case's.  Writes the values of these rows
+// to `values`, one span for each output that is not empty.
+std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, const Rows& rows,
+                                           std::span<const std::span<double>> values);
+
+}  // namespace assay::formula
