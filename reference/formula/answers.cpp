@@ -15,52 +15,42 @@ class Answers final : public FormulaAnswers {
       : graph_(std::move(graph)), inputs_(std::move(inputs)), storage_(storage), parts_(graph_, inputs_, rows) {
     std::int64_t elements = 0;
     for (const Node& node : graph_.nodes) elements += graph_.size(node.axes);
-    keeps_ = elements <= kMostKept;
-    for (const Port& output : graph_.outputs)
-      if (graph_.size(set_of(output.axes)) > 0) outputs_.push_back(&output);
-    if (keeps_) {
-      kept_ = parts_.all();
-      for (const auto& part : kept_) write_values(*part, values);
-    } else {
-      parts_.visit([&](const Values& part) { write_values(part, values); });
-    }
+    if (elements <= kMostKept) kept_ = parts_.all();
+    for_each_part([&](const Values& part) { write(part, values, [&](std::size_t o) { return part.output(o); }); });
   }
 
   bool has_rules(const Numerics& numerics) const override { return static_cast<bool>(formula::has_rules(graph_, numerics)); }
   void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) override {
-    const Declared declared{numerics, errors, storage_};
-    const auto write = [&](const Values& part) {
-      const Tracked tracked(part, declared);
-      for (std::size_t o = 0; o < outputs.size(); ++o) {
-        const Port& output = *outputs_[o];
-        const std::vector<double> values = part.in_order_of(output, part[output.node].value);
-        const std::vector<double> errors_of = part.in_order_of(output, tracked.total(output.node));
-        std::vector<double> all(values.size());
-        for (std::size_t i = 0; i < all.size(); ++i)
-          all[i] = rounded_last(output.dtype, numerics.accumulate, values[i], errors_of[i]);
-        place(part, output, all, outputs[o]);
-      }
-    };
-    if (keeps_)
-      for (const auto& part : kept_) write(*part);
-    else parts_.visit(write);
+    for_each_part([&](const Values& part) {
+      const Tracked tracked(part, {numerics, errors, storage_});
+      write(part, outputs, [&](std::size_t o) {
+        std::vector<double> bounds = tracked.output(o);
+        const std::vector<double> values = part.output(o);
+        for (std::size_t i = 0; i < bounds.size(); ++i)
+          bounds[i] = rounded_last(graph_.outputs[o].dtype, numerics.accumulate, values[i], bounds[i]);
+        return bounds;
+      });
+    });
   }
 
  private:
-  void write_values(const Values& part, std::span<const std::span<double>> values) const {
-    for (std::size_t o = 0; o < values.size(); ++o) {
-      const Port& output = *outputs_[o];
-      place(part, output, part.in_order_of(output, part[output.node].value), values[o]);
-    }
+  void for_each_part(const std::function<void(const Values&)>& visit) const {
+    if (kept_.empty()) return parts_.visit(visit);
+    for (const auto& part : kept_) visit(*part);
+  }
+  // Writes a part of each output that is not empty.
+  template <class Elements>
+  void write(const Values& part, std::span<const std::span<double>> outputs, Elements&& elements) const {
+    auto to = outputs.begin();
+    for (std::size_t o = 0; o < graph_.outputs.size(); ++o)
+      if (graph_.size(set_of(graph_.outputs[o].axes)) > 0) place(part, graph_.outputs[o], elements(o), *to++);
   }
 
   Graph graph_;
   std::vector<Tensor> inputs_;
   DType storage_;
   Parts parts_;
-  std::vector<const Port*> outputs_;  // those that are not empty
-  bool keeps_ = false;
-  std::vector<std::shared_ptr<const Values>> kept_;
+  std::vector<std::shared_ptr<const Values>> kept_;  // of a small case, all parts
 };
 
 }  // namespace

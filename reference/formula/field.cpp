@@ -69,12 +69,6 @@ double sum_of(const double* x, std::int64_t count) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-// The larger one; of zeros +0, and NaN before all.
-double larger(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return a + b;
-  return a > b || (a == b && !std::signbit(a)) ? a : b;
-}
-
 }  // namespace
 
 std::vector<int> list_of(AxisSet axes) {
@@ -118,7 +112,6 @@ Field sum_over(const Extents& e, AxisSet over, const Field& a) {
   return out;
 }
 
-// The maximum of IEEE 754-2019: +0 is above -0, and NaN is returned.
 Field max_over(const Extents& e, AxisSet over, const Field& a) {
   return fold(e, over, a, -kInfinity, [](double* to, std::int64_t step, const double* from, std::int64_t count) {
     const Eigen::Map<const Eigen::ArrayXd> row(from, count);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -142,6 +143,12 @@ using Places = std::array<std::vector<std::int64_t>, kMostAxes>;
 Places places_in(std::span<const int> axes, const Extents& e);
 // The axes of a set, in the graph's order.
 std::vector<int> list_of(AxisSet axes);
+
+// The maximum of IEEE 754-2019: +0 is above -0, and NaN is returned.
+inline double larger(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return a + b;
+  return a > b || (a == b && !std::signbit(a)) ? a : b;
+}
 
 // The position along each of these axes of the k-th element of a row-major array that has them, outermost first.
 inline std::vector<std::int64_t> index_of(std::int64_t k, std::span<const int> axes, const Extents& e) {

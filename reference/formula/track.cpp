@@ -101,8 +101,7 @@ Off Tracked::alone(int argument) const {
 }
 
 template <class Extra>
-Off Tracked::widened(int i, Off off, Extra&& extra) const {
-  const Field& v = values_[i].value;
+Off Tracked::widened(int i, Off off, const Field& v, Extra&& extra) const {
   Field& grows = coherent() ? off.any : off.fresh;
   const Field& other = coherent() ? off.fresh : off.any;
   if (!coherent()) off.k = std::min(off.k, kUniform);
@@ -120,14 +119,23 @@ Off Tracked::rounded(int i, Off off) const {
         extents(), [most, to](double x) { return std::fabs(x) < most ? std::fabs(round_to(to, x) - x) : 0.0; }, values_[i].value);
     return off;
   }
-  return widened(i, std::move(off), [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
+  return widened(i, std::move(off), values_[i].value,
+                 [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
 }
 
-// A value that the dtype may turn into infinity has no bound.
+// A value that the dtype may turn into infinity has no bound.  A kernel that stores the sum of a step and something else, like a
+// bias, may store that step in its place, before the addition: the larger of both counts.
 Off Tracked::stored(int i, Off off) const {
   const DType to = declared_.storage;
   const double u = unit_roundoff(to), low = rounding_floor(to), most = overflow_threshold(to);
-  return widened(i, std::move(off),
+  const Node& sum = node(node(i).kind == Kind::step ? node(i).arguments[0] : i);
+  Field size = values_[i].value;
+  if (sum.kind == Kind::add)
+    for (const int term : sum.arguments)
+      if (node(term).kind == Kind::step)
+        size = map(
+            extents(), [](double x, double y) { return std::max(finite_size(x), finite_size(y)); }, size, values_[term].value);
+  return widened(i, std::move(off), size,
                  [=](double x, double t) { return finite_size(x) + t < most ? u * (finite_size(x) + t) + low : kInfinity; });
 }
 
@@ -305,15 +313,14 @@ Off Tracked::choose(int i) const {
   };
   const auto picked = [&](double sign) {
     if (n.kind == Kind::max) return max_over(extents(), n.over, moved(n.arguments[0], sign));
-    const bool larger = n.kind == Kind::maximum;
+    const bool largest = n.kind == Kind::maximum;
     return map(
-        extents(), [larger](double a, double b) { return larger ? std::max(a, b) : std::min(a, b); }, moved(n.arguments[0], sign),
-        moved(n.arguments[1], sign));
+        extents(), [largest](double a, double b) { return largest ? std::max(a, b) : std::min(a, b); },
+        moved(n.arguments[0], sign), moved(n.arguments[1], sign));
   };
   const Field off = map(
       extents(), [](double high, double low, double x) { return std::isfinite(x) ? std::max(high - x, x - low) : 0.0; },
       picked(1), picked(-1), v);
-  if (n.kind != Kind::max) return {.any = off, .fresh = {}};
   // Where either zero is right, an error below any number but 0.
   return {.any = map(
               extents(), [](double e, double either) { return std::max(e, either * 0x1p-200); }, off,

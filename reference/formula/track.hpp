@@ -76,7 +76,7 @@ class Tracked {
   Off rounded(int node, Off off) const;
   Off stored(int node, Off off) const;
   template <class Extra>
-  Off widened(int node, Off off, Extra&& extra) const;
+  Off widened(int node, Off off, const Field& size, Extra&& extra) const;
 
   Off visit(int node);
   Off visit_arithmetic(int node);

@@ -36,11 +36,11 @@ double apply(Kind kind, double a, double b) {
     case Kind::subtract: return a - b;
     case Kind::multiply: return a * b;
     case Kind::divide: return a / b;
-    case Kind::maximum: return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+    case Kind::maximum: return larger(a, b);
     case Kind::quotient: return std::floor(a / b);
     case Kind::less: return a < b ? 1 : 0;
     case Kind::at_most: return a <= b ? 1 : 0;
-    default: return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b);
+    default: return -larger(-a, -b);
   }
 }
 
@@ -386,19 +386,23 @@ bool Values::is_exact(const Node& node) const {
   }
 }
 
-// 1 where the largest elements are zeros of both signs: a kernel may return either.
-Field Values::zeros_of_both_signs(const Node& max, const Field& largest) const {
+// 1 where a maximum or minimum is 0 and has zeros of both signs to choose from: a kernel may return either.
+Field Values::zeros_of_both_signs(const Node& choice, const Field& chosen) const {
   const auto is_zero = [](double v) { return v == 0; };
-  if (std::none_of(largest.at.begin(), largest.at.end(), is_zero)) return {};
-  const auto has = [&](bool negative) {
-    const Field& x = (*this)[max.arguments[0]].value;
-    return max_over(extents_, max.over,
-                    map(
-                        extents_, [negative](double v) { return v == 0 && std::signbit(v) == negative ? 1.0 : 0.0; }, x));
-  };
+  if (std::none_of(chosen.at.begin(), chosen.at.end(), is_zero)) return {};
+  Field above, below;
+  for (const int argument : choice.arguments) {
+    const auto has = [&](bool negative) {
+      return max_over(extents_, choice.over,
+                      map(
+                          extents_, [negative](double v) { return v == 0 && std::signbit(v) == negative ? 1.0 : 0.0; },
+                          (*this)[argument].value));
+    };
+    above = map(extents_, larger, above, has(false));
+    below = map(extents_, larger, below, has(true));
+  }
   return map(
-      extents_, [](double m, double above, double below) { return m == 0 ? above * below : 0.0; }, largest, has(false),
-      has(true));
+      extents_, [](double m, double a, double b) { return m == 0 ? a * b : 0.0; }, chosen, above, below);
 }
 
 Known Values::visit(int i) const {
@@ -425,7 +429,8 @@ Known Values::visit(int i) const {
                 std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].whole; });
   }
   y.exact = y.whole || is_exact(node);
-  if (node.kind == Kind::max && y.exact) y.exact = zeros_of_both_signs(node, y.value).none();
+  const bool chooses = node.kind == Kind::max || node.kind == Kind::maximum || node.kind == Kind::minimum;
+  if (chooses && y.exact && !y.whole) y.exact = zeros_of_both_signs(node, y.value).none();
   switch (node.kind) {
     case Kind::sum:
     case Kind::dot:

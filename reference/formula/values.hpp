@@ -78,7 +78,7 @@ class Values {
   bool has(int node) const { return known_[static_cast<std::size_t>(node)] != nullptr; }
   // The elements of a field of an array's at the places that a node takes from it.
   Field taken(const Node& take, const Field& from) const;
-  Field zeros_of_both_signs(const Node& max, const Field& largest) const;
+  Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
   // An output's values in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
   // Any field of an output's node, in the order of the output's tensor.

@@ -110,10 +110,10 @@ Field Values::multiply_up(const Node& node) const {
     return dot_over(extents_, node.over, a, b);
 
   const Field& weights = (*this)[mean.weights].value;
-  const int condition = condition_of(graph_, graph_.nodes[static_cast<std::size_t>(mean.weights)]);
+  const Node& row_function = graph_.nodes[static_cast<std::size_t>(mean.weights)];
+  const int condition = condition_of(graph_, row_function);
   Field seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
-  if (graph_.nodes[static_cast<std::size_t>(mean.weights)].kind ==
-      Kind::softmax_or_zero)  // of a row of only -inf nothing is read
+  if (row_function.kind == Kind::softmax_or_zero)  // of a row of only -inf nothing is read
     seen = map(
         extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, seen, sum_over(extents_, node.over, weights));
   const Field finite = map(

@@ -157,6 +157,39 @@ TEST_CASE("formula: a mean over a row of only -inf reads nothing", "[formula]") 
   CHECK(std::isnan(answers[0].values[1]));
 }
 
+TEST_CASE("formula: what is stored may be stored before its last addition", "[formula]") {
+  std::vector<double> x = {100}, b = {-99.9}, y(1);
+  Formula f;
+  f.declare_input("x", {"rows"}, test::vector_of(x));
+  f.declare_input("b", {"rows"}, test::vector_of(b));
+  f.declare_output("y", {"rows"}, test::vector_of(y));
+  f.out("y", step("z", step("product", square(f.in("x")) * 0.01, formula::Stored::with_every_step) + f.in("b")));
+  const Tensor inputs[] = {test::vector_of(x), test::vector_of(b)};
+  Numerics stores;
+  stores.stores_intermediate = true;
+  const Declared declared[] = {{.numerics = {}, .storage = f16}, {.numerics = stores, .storage = f16}};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 1}, declared);
+  const double of_storing = answers[0].errors[1][0] - answers[0].errors[0][0];
+  CHECK(of_storing >= 0x1p-11 * 100);
+  CHECK(of_storing < 0x1p-10 * 100);
+}
+
+TEST_CASE("formula: of a maximum or minimum of two zeros a kernel may return either", "[formula]") {
+  std::vector<double> x = {-0.0, 0.0, -1, 1}, y(4), z(4);
+  Formula f;
+  f.declare_input("x", {"rows"}, test::vector_of(x));
+  f.declare_output("y", {"rows"}, test::vector_of(y));
+  f.declare_output("z", {"rows"}, test::vector_of(z));
+  f.out("y", maximum(f.in("x"), 0.0));
+  f.out("z", minimum(f.in("x"), 0.0));
+  const Tensor inputs[] = {test::vector_of(x)};
+  const Declared declared[] = {{.numerics = {}}};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 4}, declared);
+  CHECK(answers[0].errors[0] == std::vector<double>{0x1p-200, 0, 0, 0});
+  CHECK(answers[1].errors[0] == std::vector<double>{0x1p-200, 0, 0, 0});
+  CHECK((!std::signbit(answers[0].values[0]) && std::signbit(answers[1].values[0])));
+}
+
 TEST_CASE("formula: a graph reads back from its text, and other texts are refused", "[formula]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {

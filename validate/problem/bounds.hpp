@@ -48,7 +48,7 @@ class Bounds {
   const Numerics& numerics_;
   Errors errors_;
   int output_;
-  std::span<const double> kept_;  // of every element; empty if they are too many, or if rows are sampled
+  std::span<const double> kept_;  // of every element; empty: each is asked for
 };
 
 }  // namespace assay

@@ -58,6 +58,11 @@ bool by_formulas = false;
 }
 void judge_by_formulas(bool yes) { by_formulas = yes; }
 bool judged_by_formulas() { return by_formulas; }
+std::string_view reference_of(const Op& op) {
+  if (!by_formulas) return "the contract";
+  if (op.composite) return "the formulas of its steps that have one";
+  return op.has_formula ? "the formula" : "the contract, as the op has no formula";
+}
 
 std::span<const Op> ops() {
   static const std::vector<Op> table = linked_ops();

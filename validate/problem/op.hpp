@@ -153,7 +153,8 @@ struct Op {
   std::vector<TensorSpec> tensors;
   std::vector<Attribute> attributes;
   Hooks hooks;
-  bool composite = false;  // has stages, judged one by one (composite.hpp)
+  bool composite = false;    // has stages, judged one by one (composite.hpp)
+  bool has_formula = false;  // reference/formula
   std::unique_ptr<Problem> (*make)() = nullptr;
 
   OpShape shape() const { return {name, axes, attributes, hooks.fills, hooks.overflows}; }
@@ -163,6 +164,8 @@ struct Op {
 // Set it before problems are solved.
 void judge_by_formulas(bool yes);
 bool judged_by_formulas();
+// What outputs of an op are held to.
+std::string_view reference_of(const Op& op);
 
 std::span<const Op> ops();                   // by name
 std::span<const Kernel> built_in_kernels();  // by op, the right ones first, then by name

@@ -49,18 +49,14 @@ class TypedProblem final : public Problem {
     C::bind(args_, read);
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
-    dims_ = read.dims;
-    storage_.clear();
-    answers_.reset();
-    by_hand_ = std::make_unique<std::once_flag>();
+    by_formula_.reset();
+    by_contract_ = std::make_unique<ByContract>(read.dims);
     forget_bounds();
-    if (judged_by_formulas() && LinkedAnswers<C>::make) {
-      C::bind(args_, detail::AllocateOutputs{{}, rows_.all(), storage_});
-      const std::vector<std::span<double>> values = detail::not_empty(storage_);
-      if (!values.empty()) answers_ = LinkedAnswers<C>::make(args_, rows_, values);
-      return;
-    }
-    solve_by_hand();
+    if (!judged_by_formulas() || !LinkedAnswers<C>::make) return by_contract_->solve(args_, rows_);
+    by_formula_ = std::make_unique<ByFormula>();
+    C::bind(args_, detail::AllocateOutputs{{}, rows_.all(), by_formula_->outputs});
+    const std::vector<std::span<double>> values = detail::not_empty(by_formula_->outputs);
+    if (!values.empty()) by_formula_->answers = LinkedAnswers<C>::make(args_, rows_, values);
   }
   SolveMemory memory(const Rows& rows, bool /*given*/) override {
     detail::ReadDims read;
@@ -70,7 +66,8 @@ class TypedProblem final : public Problem {
     C::bind(args_, detail::DescribeArgs{described});
     for (const TensorSpec& t : described.tensors)
       if (t.role == Role::output) count.output(t);
-    C::bind(golden_, count);
+    typename C::Golden golden;
+    C::bind(golden, count);
     return {count.bytes, count.bytes > 0 && LinkedGolden<C>::scratch ? LinkedGolden<C>::scratch(args_, rows) : 0};
   }
   const Rows& rows() const override { return rows_; }
@@ -82,44 +79,53 @@ class TypedProblem final : public Problem {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
     else return last_;
   }
-  bool by_formula(const Numerics& n) const override { return answers_ && answers_->has_rules(n); }
+  bool by_formula(const Numerics& n) const override {
+    return by_formula_ && by_formula_->answers && by_formula_->answers->has_rules(n);
+  }
   std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {
     std::vector<LazyArray> all;
-    for (const LazyArray& golden : storage_) all.emplace_back(golden.values().size(), rows_.all());
-    answers_->bounds(errors, n, detail::not_empty(all));
+    for (const LazyArray& golden : by_formula_->outputs) all.emplace_back(golden.values().size(), rows_.all());
+    by_formula_->answers->bounds(errors, n, detail::not_empty(all));
     return all;
   }
-  std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
+  std::span<const double> golden(int output) const override {
+    return (by_formula_ ? by_formula_->outputs : by_contract_->arrays).at(static_cast<std::size_t>(output)).values();
+  }
   double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
     if (by_formula(n)) return Bounds(*this, n, output, errors)[i];
     if constexpr (Bounded<C>) {
-      if (answers_) std::call_once(*by_hand_, [this] { const_cast<TypedProblem*>(this)->solve_by_hand(); });
-      return C::bound(args_, golden_, n, errors, output, i);
+      if (by_formula_) std::call_once(by_contract_->asked, [this] { by_contract_->solve(args_, rows_); });  // it lacks a rule
+      return C::bound(args_, by_contract_->golden, n, errors, output, i);
     } else {
       throw std::logic_error("a composite op has no bound of its own");
     }
   }
 
  private:
-  void solve_by_hand() {
-    magnitudes_.clear();
-    std::vector<LazyArray>& arrays = answers_ ? magnitudes_ : storage_;
-    C::bind(golden_, detail::AllocateArrays{dims_, rows_.all(), arrays});
-    // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
-    if (detail::not_empty(arrays).empty()) return;
-    if (!LinkedGolden<C>::solve) throw std::logic_error("this program has no golden of the op");
-    LinkedGolden<C>::solve(args_, golden_, rows_);
-  }
+  // Goldens, then what the contract's bound needs.
+  struct ByContract {
+    Dims dims;
+    typename C::Golden golden{};
+    std::vector<LazyArray> arrays{};
+    std::once_flag asked{};  // for the bound, by a problem that was solved by its formula
+    explicit ByContract(const Dims& d) : dims(d) {}
+    void solve(const typename C::Args& args, const Rows& rows) {
+      C::bind(golden, detail::AllocateArrays{dims, rows.all(), arrays});
+      // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
+      if (detail::not_empty(arrays).empty()) return;
+      if (!LinkedGolden<C>::solve) throw std::logic_error("this program has no golden of the op");
+      LinkedGolden<C>::solve(args, golden, rows);
+    }
+  };
+  struct ByFormula {
+    std::vector<LazyArray> outputs;
+    std::unique_ptr<FormulaAnswers> answers;  // null: there are no elements
+  };
 
   typename C::Args args_;
-  typename C::Golden golden_;
   std::vector<Tensor*> tensors_;
-  std::vector<LazyArray> storage_;  // goldens and what bounds need; by the formula, goldens only
-  std::unique_ptr<FormulaAnswers> answers_;
-  // Of a formula that has no rule for some numerics: what the contract's bound needs, made when asked for.
-  std::vector<LazyArray> magnitudes_;
-  std::unique_ptr<std::once_flag> by_hand_ = std::make_unique<std::once_flag>();
-  Dims dims_;
+  std::unique_ptr<ByContract> by_contract_ = std::make_unique<ByContract>(Dims{});
+  std::unique_ptr<ByFormula> by_formula_;  // null: it was solved by the contract
   Rows rows_;
   std::int64_t last_ = 1;
 };
@@ -142,6 +148,7 @@ Op make_op(std::string_view name) {
     }
   };
   op.composite = Staged<C>;
+  op.has_formula = LinkedAnswers<C>::make != nullptr;
   return op;
 }
 

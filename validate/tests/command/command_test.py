@@ -484,3 +484,15 @@ def test_reference_is_a_formula(validate):
         margins.append(values("margin", cases(file)))
     assert [judge.endswith("-formula") for judge in judges] == [False, True]
     assert len(margins[0]) == len(margins[1]) > 0 and margins[0] != margins[1]
+
+
+def test_what_outputs_are_held_to_is_told(validate):
+    flags = "--backend simt --suite sanitize --op add,rope,transformer_layer --kernel naive,unfused --reference formula"
+    out = " ".join(validate.works(f"run {flags}").out.split())
+    assert "held to the formula: add/naive" in out
+    assert "held to the contract, as the op has no formula: rope/naive" in out
+    assert "held to the formulas of its steps that have one: transformer_layer/unfused" in out
+    line = "softmax/naive f32 rows=2 cols=3 seed=7"
+    out = validate.works(f"replay --backend simt --no-shrink --reference formula '{line}'").out
+    assert f"replay --reference formula '{line}" in out
+    assert "held to        the formula\n" in out
