@@ -6,7 +6,7 @@
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is built only if ASSAY_VENDORS has the vendor;
 # baseline_eager needs cublaslt.
 # Sets ASSAY_OPS and ASSAY_COMPOSITE_OPS (names), ASSAY_KERNELS and ASSAY_BASELINES (files), ASSAY_CONTRACTS (files of all ops, built
-# or not); of those from elsewhere ASSAY_OWN_OPS and ASSAY_OWN_KERNELS.
+# or not); of those from elsewhere ASSAY_OWN_OPS, ASSAY_OWN_KERNELS and ASSAY_OWN_REFERENCES.
 set(ASSAY_KERNEL_DIRS "" CACHE STRING "Folders with kernels from elsewhere, OP/KERNEL.cu in them, relative to the source folder or absolute")
 set(ASSAY_OP_DIRS "" CACHE STRING "Folders with ops from elsewhere, OP.hpp and OP/KERNEL.cu in them, relative to the source folder or absolute")
 set(ASSAY_ONLY "" CACHE STRING "Ops to build, with ; between; empty, or if one is composite: all")
@@ -52,9 +52,20 @@ assay_ops_of("${PROJECT_SOURCE_DIR}/ops" op.in ASSAY_OPS ${ASSAY_ONLY})
 
 # Our kernels, and those from elsewhere.
 set(folders "${PROJECT_SOURCE_DIR}/cuda")  # with kernels
+set(ASSAY_OWN_REFERENCES "")  # OP.cpp, which has an op's formula, or its golden
 foreach(folder ${ASSAY_OP_DIRS})
   get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
   assay_ops_of("${folder}" own_op.in ASSAY_OWN_OPS)
+  foreach(op ${ASSAY_OWN_OPS})
+    file(GLOB reference CONFIGURE_DEPENDS "${folder}/${op}.cpp")
+    list(APPEND ASSAY_OWN_REFERENCES ${reference})
+    if(EXISTS "${folder}/${op}.hpp" AND NOT reference)
+      file(STRINGS "${folder}/${op}.hpp" golden REGEX "[^a-z_]golden *\\(" LIMIT_COUNT 1)
+      if(NOT golden)
+        message(FATAL_ERROR "the op '${op}' has neither a formula nor a golden: ${folder}/${op}.cpp is missing")
+      endif()
+    endif()
+  endforeach()
 endforeach()
 foreach(folder ${ASSAY_KERNEL_DIRS} ${ASSAY_OP_DIRS})
   get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")

@@ -58,6 +58,8 @@ arrows() {
       } else if (room == "examples" && FILENAME ~ /\.(cu|hpp)$/) {
         if (folder == "op" && what ~ /^[a-z_]+\.hpp$/) ;  # its own contract
         else if (own ? what !~ /^(ops|cuda\/core)\// : !standard) wrong("a kernel elsewhere includes ops and cuda/core")
+      } else if (room == "examples" && folder == "op" && FILENAME ~ /\.cpp$/) {
+        if (own ? !(what ~ /^(ops|reference)\// || what ~ /^[a-z_]+\.hpp$/) : !standard) wrong("a formula elsewhere includes ops and reference")
       } else if (room == "include" || room == "examples") {
         if (!standard && !(angled && what ~ /^(stddef|stdint|string|math)\.h$/ || room == "examples" && what == "assay.h"))
           wrong("a user of the C interface has it and the standard library")
@@ -119,6 +121,7 @@ plant include/assay.h '<stddef.h>' '!"ops/core/x.hpp"' '!<fmt/format.h>'
 plant examples/plugin/a.cu '<cuda_fp16.h>' '!<mma.h>' '!"cuda_runtime.h"'
 plant examples/plugin/a.c '"assay.h"' '<math.h>' '!"validate/base/error.hpp"' '!"include/assay.h"'
 plant examples/op/a.hpp '"ops/core/contract.hpp"' '<cmath>' '!"reference/core/load.hpp"'
+plant examples/op/a.cpp '"a.hpp"' '"reference/formula/linked_formula.hpp"' '!"validate/problem/op.hpp"'
 plant examples/op/a/naive.cu '"a.hpp"' '"cuda/core/kernel.cuh"' '!"simt/scheduler.hpp"'
 plant examples/cmake/a.cu '"cuda/core/kernel.cuh"' '"ops/a.hpp"' '<cmath>' '!"cuda/a/row.cuh"' '!"simt/scheduler.hpp"'
 plant validate/worker/b.cpp '"include/assay.h"'

@@ -52,6 +52,21 @@ def rmsnorm(x, gamma, epsilon):
     return {"y": out}
 
 
+def rmsnorm_backward(dy, x, gamma, epsilon):
+    """By the quotient rule: y = x gamma / n with n = sqrt(mean x^2 + epsilon), so dn/dx[c] = x[c] / (cols n)."""
+    dx, dgamma = [], [mpf(0)] * len(gamma)
+    for grads, row in zip(dy, x):
+        n = sqrt(fsum(mpf(v) ** 2 for v in row) / len(row) + mpf(epsilon))
+        of_n = -fsum(mpf(g) * mpf(v) * mpf(w) for g, v, w in zip(grads, row, gamma)) / n**2
+        dx.append([mpf(g) * mpf(w) / n + of_n * mpf(v) / (len(row) * n) for g, v, w in zip(grads, row, gamma)])
+        dgamma = [sum_ + mpf(g) * mpf(v) / n for sum_, g, v in zip(dgamma, grads, row)]
+    return {"dx": dx, "dgamma": dgamma}
+
+
+def l2norm(x, epsilon):
+    return {"y": [[mpf(v) / sqrt(fsum(mpf(w) ** 2 for w in row) + mpf(epsilon)) for v in row] for row in x]}
+
+
 def layernorm(x, gamma, beta, epsilon):
     out = []
     for row in x:
@@ -233,6 +248,14 @@ def cases_of(op, rng):
                 "x": draw(rng, rows, cols, scale=max(scale / 64, 1 / 8) if number % 2 else scale),
                 "gamma": draw(rng, cols),
             }
+        elif op == "l2norm":
+            yield matrix, {"epsilon": epsilon}, {"x": draw(rng, rows, cols, scale=1 / 8 if number % 2 else scale)}
+        elif op == "rmsnorm_backward":
+            yield matrix, {"epsilon": epsilon}, {
+                "dy": draw(rng, rows, cols, scale=scale),
+                "x": draw(rng, rows, cols, scale=1 / 8 if number % 2 else scale),
+                "gamma": draw(rng, cols),
+            }
         elif op == "layernorm":
             yield matrix, {"epsilon": epsilon}, {
                 "x": draw(rng, rows, cols, scale=scale / 4 if number % 2 else scale),
@@ -257,7 +280,7 @@ def cases_of(op, rng):
             }
 
 
-OPS = {f.__name__: f for f in (add, softmax, rmsnorm, layernorm, linear, gelu_linear, row_reduce, attention_forward)}
+OPS = {f.__name__: f for f in (add, softmax, rmsnorm, rmsnorm_backward, l2norm, layernorm, linear, gelu_linear, row_reduce, attention_forward)}
 
 
 def plain(values):

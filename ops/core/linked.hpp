@@ -2,8 +2,6 @@
 // What a program is linked with.  The golden and the kernels of an op enter themselves here before main(), so no list names them.
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -40,24 +38,6 @@ struct LinkedGolden {
     solve = s;
     scratch = of;
   }
-};
-
-// What an op's formula says of one case (reference/formula/answers.hpp): it may take the place of golden and bound.
-class FormulaAnswers {
- public:
-  virtual ~FormulaAnswers() = default;
-  // Whether bounds() has a rule for every word of these numerics.
-  virtual bool has_rules(const Numerics& numerics) const = 0;
-  // Writes the bound of every element of the solved rows, of each output that is not empty.
-  virtual void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) = 0;
-};
-
-// Makes them, and writes the values of each output that is not empty.  Null: the op has no formula yet.
-template <class Op>
-struct LinkedAnswers {
-  using Make = std::unique_ptr<FormulaAnswers> (*)(const typename Op::Args&, const Rows&,
-                                                   std::span<const std::span<double>> outputs);
-  static inline Make make = nullptr;
 };
 
 enum class Flavour { on_simt, on_gpu };  // what a kernel file is compiled for; ASSAY_FLAVOUR is one of them

@@ -6,9 +6,6 @@
 namespace assay::formula {
 namespace {
 
-// Elements of all arrays of a case together up to which they are kept: about 64 MB with what belongs to them.
-constexpr std::int64_t kMostKept = 1 << 20;
-
 class Answers final : public FormulaAnswers {
  public:
   Answers(Graph graph, std::vector<Tensor> inputs, DType storage, const Rows& rows, std::span<const std::span<double>> values)
@@ -19,7 +16,7 @@ class Answers final : public FormulaAnswers {
     for_each_part([&](const Values& part) { write(part, values, [&](std::size_t o) { return part.output(o); }); });
   }
 
-  bool has_rules(const Numerics& numerics) const override { return static_cast<bool>(formula::has_rules(graph_, numerics)); }
+  Legality has_rules(const Numerics& numerics) const override { return formula::has_rules(graph_, numerics); }
   void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) override {
     for_each_part([&](const Values& part) {
       const Tracked tracked(part, {numerics, errors, storage_});

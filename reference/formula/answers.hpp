@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case's golden and bounds by its formula, as the judge asks for them (ops/core/linked.hpp).
+// A case's golden and bounds by its formula, as the judge asks for them (ops/core/formula_answers.hpp).
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "ops/core/linked.hpp"
+#include "ops/core/formula_answers.hpp"
+#include "ops/core/rows.hpp"
 #include "reference/formula/graph.hpp"
 
 namespace assay::formula {
+
+// Elements of all arrays of a case together up to which its values are kept: about 64 MB with what belongs to them.
+inline constexpr std::int64_t kMostKept = 1 << 20;
 
 // The bound of an element that a kernel rounds to `output` last, of the error before that: f32 outputs of sums in f32 round no
 // more.

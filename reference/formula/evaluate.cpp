@@ -177,6 +177,13 @@ std::vector<int> cut_axes(const Graph& graph) {
   return cut;
 }
 
+std::int64_t positions_of_part(const Graph& graph, const std::vector<int>& cut) {
+  std::int64_t widest = 1;  // elements of the largest array for one position
+  for (const Node& node : graph.nodes)
+    if (node.axes >> cut.back() & 1) widest = std::max(widest, graph.size(node.axes & ~set_of(cut)));
+  return std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
+}
+
 struct Parts::Plan {
   const Graph& graph;
   std::span<const Tensor> tensors;
@@ -192,12 +199,9 @@ Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& ro
   Plan p{.graph = graph, .tensors = tensors, .hiding = Hiding(graph, tensors), .cut = cut_axes(graph), .groups = {}};
   if (!p.cut.empty()) {
     p.groups = plan(graph, p.cut, rows);
-    std::int64_t widest = 1, elements = 0;  // of the largest array for one position; of all arrays
-    for (const Node& node : graph.nodes) {
-      if (node.axes >> p.cut.back() & 1) widest = std::max(widest, graph.size(node.axes & ~set_of(p.cut)));
-      elements += graph.size(node.axes);
-    }
-    p.each = std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
+    std::int64_t elements = 0;
+    for (const Node& node : graph.nodes) elements += graph.size(node.axes);
+    p.each = positions_of_part(graph, p.cut);
     p.large = elements >= kWorthThreads;
   }
   plan_ = std::make_unique<const Plan>(std::move(p));

@@ -22,6 +22,9 @@ struct Answer {
 // positions. As many as make a position's arrays small, and at least one if there is any.
 std::vector<int> cut_axes(const Graph& graph);
 
+// How many positions of the last of these axes a part has.
+std::int64_t positions_of_part(const Graph& graph, const std::vector<int>& cut);
+
 // The parts of a case in which the answers of some rows are evaluated.  `graph` and `tensors`, its inputs in their order, must
 // outlive this; `rows` are indices of all axes of the first output but its last.
 class Parts {

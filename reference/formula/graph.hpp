@@ -9,19 +9,14 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ops/core/dtype.hpp"
+#include "ops/core/formula_answers.hpp"
 
 namespace assay::formula {
-
-// A mistake in a formula, with the file and line where it was made.
-struct FormulaError : std::invalid_argument {
-  using std::invalid_argument::invalid_argument;
-};
 
 inline constexpr int kMostAxes = 32;
 // Bit i: the graph's axis i.

@@ -13,6 +13,8 @@
 #include "ops/core/linked.hpp"
 #include "reference/formula/answers.hpp"
 #include "reference/formula/formula.hpp"
+#include "reference/formula/rounded.hpp"
+#include "reference/formula/shapes.hpp"
 
 namespace assay::formula {
 
@@ -60,30 +62,38 @@ struct NamedFormula {
 
 template <class Op>
 struct LinkedFormula {
-  using Write = void (*)(const typename Op::Args&, Formula&);
+  using Args = typename Op::Args;
+  using Write = void (*)(const Args&, Formula&);
   static inline Write write = nullptr;
   NamedFormula named;
   LinkedFormula(std::string_view op, Write w) : named{op, trace, NamedFormula::first} {
     write = w;
     NamedFormula::first = &named;
     LinkedAnswers<Op>::make = answer;
+    LinkedAnswers<Op>::memory = [](const Args& args, const Rows& rows) { return memory_of(trace(&args), rows); };
+    LinkedAnswers<Op>::facts = [](const Args& args) { return facts_of(trace(&args)); };
+    LinkedAnswers<Op>::rounded = rounded;
   }
 
   // The graph of a case: its tensors' shapes and dtypes, and its attributes.  Tensors need no data.
   static Graph trace(const void* args) {
     Formula f;
-    record(*static_cast<const typename Op::Args*>(args), f);
+    record(*static_cast<const Args*>(args), f);
     return f.graph();
   }
 
  private:
-  static std::unique_ptr<FormulaAnswers> answer(const typename Op::Args& args, const Rows& rows,
-                                                std::span<const std::span<double>> values) {
+  static std::unique_ptr<FormulaAnswers> answer(const Args& args, const Rows& rows, std::span<const std::span<double>> values) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
     return answers_of(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), rows, values);
   }
-  static detail::DeclareTensors record(typename Op::Args args, Formula& f) {  // of a copy, since bind() takes what it may change
+  static void rounded(const Args& args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+    Formula f;
+    const detail::DeclareTensors declared = record(args, f);
+    evaluate_rounded(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), numerics, roundings, y);
+  }
+  static detail::DeclareTensors record(Args args, Formula& f) {  // of a copy, since bind() takes what it may change
     detail::DeclareTensors declare{f};
     Op::bind(args, declare);
     write(args, f);

@@ -37,14 +37,18 @@ double scaled(double x, double y, double t) {
 const Field Tracked::kNone;
 
 Legality has_rules(const Graph& graph, const Numerics& numerics) {
-  const auto has = [&](Kind kind) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return n.kind == kind; });
+  // These words narrow a computed factor of a product.  Where there is none they change nothing.
+  const auto is_computed = [&](int argument) {
+    const Kind kind = graph.nodes[static_cast<std::size_t>(argument)].kind;
+    return kind != Kind::input && kind != Kind::take && kind != Kind::step;
   };
-  if (numerics.scaled_gradients) return Legality::no("scaled gradients have no rule");
-  if (numerics.rounds_weights) return Legality::no("rounded weights have no rule");
-  const auto is_mean = [&](const Node& n) { return mean_of(graph, n).weights >= 0; };
-  if (numerics.narrow_probabilities && has(Kind::dot) && std::none_of(graph.nodes.begin(), graph.nodes.end(), is_mean))
-    return Legality::no("narrow probabilities have no rule");
+  const auto narrows = [&](const Node& n) {
+    return n.kind == Kind::dot && mean_of(graph, n).weights < 0 && std::ranges::any_of(n.arguments, is_computed);
+  };
+  if (std::ranges::none_of(graph.nodes, narrows)) return Legality::yes();
+  if (numerics.scaled_gradients) return Legality::no("scaled_gradients has no rule");
+  if (numerics.rounds_weights) return Legality::no("rounds_weights has no rule");
+  if (numerics.narrow_probabilities) return Legality::no("narrow_probabilities has no rule");
   return Legality::yes();
 }
 

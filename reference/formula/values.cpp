@@ -116,6 +116,13 @@ Values::Values(const Graph& graph, std::span<const Tensor> tensors, Part part, c
   }
 }
 
+Values::Values(const Graph& graph, std::span<const Tensor> tensors, const Interpretation& interpretation)
+    : graph_(graph), tensors_(tensors) {
+  set_extents();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    known_.push_back(std::make_shared<const Known>(Known{.value = interpretation.value(*this, static_cast<int>(i))}));
+}
+
 Values::Values(Without without, const Graph& graph, std::span<const Tensor> tensors, Part part)
     : graph_(graph), tensors_(tensors), part_(std::move(part)) {
   set_extents();

@@ -63,11 +63,22 @@ Mean mean_of(const Graph& graph, const Node& node);
 // The condition under which a row function's argument is not -inf; -1: none.
 int condition_of(const Graph& graph, const Node& row_function);
 
+class Values;
+
+// Another way to compute a node than in exact arithmetic (rounded.hpp).
+class Interpretation {
+ public:
+  virtual ~Interpretation() = default;
+  virtual Field value(const Values& arguments, int node) const = 0;
+};
+
 class Values {
  public:
   // `tensors` are the graph's inputs, in their order, in host memory.  `common`, if given, has some nodes of the same case for
   // at least the positions of this part: they are taken from there.  All must outlive this.
   Values(const Graph& graph, std::span<const Tensor> tensors, Part part = {}, const Values* common = nullptr);
+  // Values alone, without the magnitudes for bounds.
+  Values(const Graph& graph, std::span<const Tensor> tensors, const Interpretation& interpretation);
   // Only the nodes without one axis.
   static Values without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part);
 
@@ -76,6 +87,8 @@ class Values {
   const Part& part() const { return part_; }
   const Known& operator[](int node) const { return *known_[static_cast<std::size_t>(node)]; }
   bool has(int node) const { return known_[static_cast<std::size_t>(node)] != nullptr; }
+  // A node of its arguments' values.  Not of softmax and its kin, whose values come with their parts.
+  Field compute(const Node& node) const;
   // The elements of a field of an array's at the places that a node takes from it.
   Field taken(const Node& take, const Field& from) const;
   Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
@@ -101,7 +114,6 @@ class Values {
   Field load_at(const Port& input, int axis, const Field& places) const;
   const Port* read_where_taken(int node) const;
   Field take(const Node& node) const;
-  Field compute(const Node& node) const;
   Field multiply_up(const Node& node) const;
   bool is_exact(const Node& node) const;
   void share(int node, Known& y) const;

@@ -5,6 +5,7 @@
 #include "reference/tests/formula_testing.hpp"
 #include "validate/cases/case.hpp"
 #include "validate/problem/bounds.hpp"
+#include "validate/problem/typed/op_adapter.hpp"
 
 namespace assay {
 namespace {
@@ -18,6 +19,40 @@ Case case_of(std::string_view op, std::string_view line) {
   const OpShape shapes[] = {find_op(op)->shape()};
   return parse_repro(line, shapes).what;
 }
+
+// A product with a computed factor: y[r] = sum_c exp(x[r,c]) weight[c].
+struct FormulaOnly {
+  struct Args {
+    Tensor x, weight, y;
+  };
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::rows, Axis::cols});
+    v.weight("weight", a.weight, {Axis::cols});
+    v.output("y", a.y, {Axis::rows});
+  }
+};
+struct WithBound : FormulaOnly {
+  static constexpr double kBound = 1000;
+  struct Golden {
+    Array y;
+  };
+  using FormulaOnly::bind;
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::rows});
+  }
+  static Legality legal(const Args&) { return Legality::yes(); }
+  static double bound(const Args&, const Golden&, const Numerics&, Errors, int, std::int64_t) { return kBound; }
+  static Cost cost(const Args&) { return {}; }
+};
+
+void write(const FormulaOnly::Args&, formula::Formula& f) {
+  f.out("y", formula::sum(formula::Axis("cols"))(exp(f.in("x")) * f.in("weight")));
+}
+const LinkedGolden<WithBound> golden_beside([](const WithBound::Args&, WithBound::Golden&, const Rows&) {},
+                                            [](const WithBound::Args&, const Rows&) { return 0.0; });
 
 }  // namespace
 
@@ -66,19 +101,39 @@ TEST_CASE("formulas: a problem has the formula's values and bounds if it is judg
   }
 }
 
-TEST_CASE("formulas: numerics without a rule have the contract's bound", "[formula]") {
-  const Op& op = *find_op("linear");
-  const Case c = case_of("linear", "linear f16 tokens=3 hidden=17 out=5 seed=3");
-  Numerics numerics;
-  numerics.narrow_probabilities = true;
-  const test::FilledCase by_hand(op, c);
-  by_hand.problem().solve();
-  const ByFormulas yes;
-  const test::FilledCase filled(op, c);
-  filled.problem().solve();
-  REQUIRE_FALSE(filled.problem().by_formula(numerics));
-  CHECK(filled.problem().by_formula({}));
-  for (std::int64_t i = 0; i < 15; ++i) CHECK(filled.problem().bound(numerics, 0, i) == by_hand.problem().bound(numerics, 0, i));
+TEST_CASE("formulas: numerics without a rule have the contract's bound, if there is one", "[formula]") {
+  const formula::NamedFormula* const of_ops = formula::NamedFormula::first;
+  const formula::LinkedFormula<FormulaOnly> formula_alone("formula_only", write);
+  const formula::LinkedFormula<WithBound> formula_beside("with_bound", write);
+  formula::NamedFormula::first = of_ops;  // these two are no ops of the tree
+
+  float x[] = {1, 2, 3, 4, 5, 6}, weight[] = {1, 2, 3}, y[2] = {};
+  const auto solved = [&]<class Op>(TypedProblem<Op>& problem) {
+    const std::span<Tensor* const> tensors = problem.tensors();
+    *tensors[0] = {.data = x, .rank = 2, .shape = {2, 3}, .stride = {3, 1}};
+    *tensors[1] = {.data = weight, .rank = 1, .shape = {3}, .stride = {1}};
+    *tensors[2] = {.data = y, .rank = 1, .shape = {2}, .stride = {1}};
+    problem.solve();
+  };
+  const Numerics without_rule{.narrow_probabilities = true};
+  TypedProblem<WithBound> with_bound;
+  {
+    const ByFormulas yes;
+    solved(with_bound);
+  }
+  CHECK(with_bound.by_formula({}));
+  CHECK_FALSE(with_bound.by_formula(without_rule));
+  CHECK(with_bound.has_bounds(without_rule));
+  CHECK(with_bound.bound(without_rule, 0, 1) == WithBound::kBound);
+  CHECK(with_bound.bound({}, 0, 1) < WithBound::kBound);
+
+  TypedProblem<FormulaOnly> alone;
+  solved(alone);
+  CHECK(alone.golden(0)[1] == with_bound.golden(0)[1]);
+  CHECK(alone.bound({}, 0, 1) == with_bound.bound({}, 0, 1));
+  CHECK(alone.has_bounds({}));
+  CHECK_FALSE(alone.has_bounds(without_rule));
+  CHECK_THROWS_WITH(alone.bound(without_rule, 0, 1), "a kernel's numerics: narrow_probabilities has no rule");
 }
 
 TEST_CASE("formulas: a case without elements is solved", "[formula]") {

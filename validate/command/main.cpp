@@ -188,6 +188,8 @@ int judge_main(int argc, char** argv) {
     return complain(e.what(), kIncomplete);
   } catch (const BadInput& e) {
     return complain(e.what(), kBadInput);
+  } catch (const FormulaError& e) {
+    return complain(e.what(), kBadInput);
   } catch (const std::bad_alloc&) {
     return complain("out of memory", kIncomplete);
   } catch (const std::exception& e) {

@@ -102,8 +102,7 @@ class Elements {
   Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, int output, bool repeats)
       : golden_(problem.golden(output)),
         dtype_(dtype),
-        last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? nullptr : hooks.last_addend),
-        args_(problem.args()),
+        last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? Tensor{} : problem.tensor(hooks.last_addend)),
         repeats_(repeats),
         symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
         narrowed_(numerics.factors.precision != 0),
@@ -127,7 +126,7 @@ class Elements {
     row.last.add(of_last, golden);
     row.last_squares += of_last * of_last;
     row.last_expected += h * h / (3 * bound * bound);
-    if (last_addend_) row.added.add(lost_of(last_addend_(args_, i), golden, 2 * h) / bound, golden);
+    if (last_addend_.rank) row.added.add(lost_of(last_addend_.at(i % last_addend_.size()), golden, 2 * h) / bound, golden);
     row.allowed += allowed / bound;
     row.squares += z * z;
     row.expected += std::min(v * v, 1.0);
@@ -158,8 +157,7 @@ class Elements {
 
   std::span<const double> golden_;
   DType dtype_;
-  double (*last_addend_)(const void*, std::int64_t);
-  const void* args_;
+  Tensor last_addend_;  // of rank 0: none
   bool repeats_, symmetric_, narrowed_;
   Numerics unstored_;  // without stored intermediates
   Bounds bounds_, unstored_bounds_, typical_, unstored_typical_;

@@ -78,7 +78,7 @@ class OutputJudge {
 
   // Whether the first run passes with other numerics.
   bool meets(const Numerics& numerics) const {
-    return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& y) {
+    return problem_.has_bounds(numerics) && std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& y) {
       return compare(problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics)).wrong == 0 &&
              fault_together(y, numerics, nullptr).empty();
     });
@@ -87,6 +87,7 @@ class OutputJudge {
   // Whether some bound differs with other numerics.
   bool bounds_differ(const Numerics& a, const Numerics& b) const {
     constexpr std::int64_t kMost = 4096;  // elements that are asked
+    if (!problem_.has_bounds(a) || !problem_.has_bounds(b)) return true;
     for (const Output& y : outputs_) {
       const SolvedElements solved(problem_, y.number, y.runs[0].size());
       const std::int64_t step = std::max<std::int64_t>(1, solved.count() / kMost);
@@ -206,6 +207,7 @@ class OutputJudge {
   bool may_hold(const Numerics& with) const {
     const Output* const y = worst_output();
     if (!y) return true;
+    if (!problem_.has_bounds(with)) return false;
     const double error = std::fabs(y->first.got - y->first.golden);
     const double bound = problem_.bound(with, y->number, y->first.worst);
     return bound > problem_.bound(numerics_, y->number, y->first.worst) &&

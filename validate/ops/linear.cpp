@@ -29,11 +29,6 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
   return freivalds::linear_margin(a.x, a.weight, a.bias, got, numerics, errors, seed);
 }
 
-double last_addend(const void* args, std::int64_t i) {
-  const auto& a = *static_cast<const linear::Args*>(args);
-  return a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0;
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -52,7 +47,7 @@ static Hooks hooks() {
                          .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
                          .applies = moderate}},
           .only_sums = true,
-          .last_addend = last_addend,
+          .last_addend = "bias",
           .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "ops/core/linked.hpp"
 #include "validate/base/error.hpp"
 #include "validate/ops/relations.hpp"
 #include "validate/problem/op.hpp"
@@ -46,5 +47,13 @@ double scratch_of_own(const typename Op::Args& a, const Rows& rows) {
   if constexpr (requires { Op::scratch(a, rows); }) return Op::scratch(a, rows);
   else return 0;
 }
+
+// Enters the golden, where it is a function of the contract.
+template <class Op>
+struct LinkedOwnGolden {
+  LinkedOwnGolden() {
+    if constexpr (requires { Op::golden; }) LinkedGolden<Op>(Op::golden, scratch_of_own<Op>);
+  }
+};
 
 }  // namespace assay

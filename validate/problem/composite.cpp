@@ -22,6 +22,7 @@ class Composite final : public Problem {
       if (specs_[i].role == Role::output) outputs_.push_back(i);
   }
   std::span<Tensor* const> tensors() override { return whole_->tensors(); }
+  Tensor tensor(std::string_view name) const override { return whole_->tensor(name); }
   void set_attribute(std::string_view name, double value) override { whole_->set_attribute(name, value); }
   const void* args() const override { return whole_->args(); }
   Legality legal() const override { return whole_->legal(); }

@@ -59,6 +59,7 @@ bool by_formulas = false;
 void judge_by_formulas(bool yes) { by_formulas = yes; }
 bool judged_by_formulas() { return by_formulas; }
 std::string_view reference_of(const Op& op) {
+  if (op.formula_alone) return "the formula";
   if (!by_formulas) return "the contract";
   if (op.composite) return "the formulas of its steps that have one";
   return op.has_formula ? "the formula" : "the contract, as the op has no formula";

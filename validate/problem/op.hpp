@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/core/formula_answers.hpp"
 #include "validate/cases/op_shape.hpp"
 #include "validate/problem/kernel.hpp"
 #include "validate/problem/lazy_array.hpp"
@@ -33,11 +34,6 @@ struct TensorSpec {
 // Whether the fill makes its values: true for inputs, and for the initial values of updated outputs.
 inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }
 
-// Bytes that solving takes: what the problem keeps, and what is freed before solve() returns.
-struct SolveMemory {
-  double kept = 0, passing = 0;
-};
-
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
@@ -46,6 +42,7 @@ class Problem {
   virtual std::span<Tensor* const> tensors() = 0;  // in the order of Op::tensors; set data, dtype, shape and stride
   virtual void set_attribute(std::string_view name, double value) = 0;
   virtual const void* args() const = 0;
+  virtual Tensor tensor(std::string_view /*name*/) const { return {}; }  // of rank 0 if the case lacks it
   virtual Legality legal() const = 0;
   virtual Cost cost() const = 0;
   // Computes the golden (values and magnitudes) for all rows or for a sorted sample.
@@ -57,6 +54,8 @@ class Problem {
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound_with(Errors, const Numerics&, int output, std::int64_t i) const = 0;
+  // Whether there is a bound for these numerics at all: an op without one by hand needs rules for each word.
+  virtual bool has_bounds(const Numerics&) const { return true; }
   // Whether it was solved by its formula, which has rules for these numerics: then its bounds are found for all elements at once,
   // an array for each output.
   virtual bool by_formula(const Numerics&) const { return false; }
@@ -86,13 +85,6 @@ class Problem {
 
  private:
   std::shared_ptr<KeptBounds> bounds_;
-};
-
-// Which intermediate roundings a scalar oracle applies (docs/numerics.md).
-enum class Roundings {
-  exact,      // none: f64 throughout
-  declared,   // those of a kernel with the given numerics
-  one_lower,  // every on-chip result in the next lower precision: a wrong answer that the bound must reject
 };
 
 // An axis that is summed over.  Power solves the problem with this axis one shorter, which drops the last term of the sum, and
@@ -126,9 +118,9 @@ struct Hooks {
   // The formula only multiplies and adds inputs.  It has no function (exp) and no constant, whose errors may have one sign in
   // all elements.  So without tensor cores, which truncate, the kernel's errors have no preferred sign (A = 0 in aggregate.hpp).
   bool only_sums = false;
-  // The parameter, such as a bias, that a kernel adds last to element i of the first output; 0: none.  If the sum before it is
-  // as coarse as the output, the parameter loses the same low bits in every row (C in aggregate.hpp).
-  double (*last_addend)(const void* args, std::int64_t i) = nullptr;
+  // The input, such as a bias, that a kernel adds last to each row of the first output; empty: none.  If the sum before it is as
+  // coarse as the output, it loses the same low bits in every row (C in aggregate.hpp).
+  std::string_view last_addend{};
   // A kernel that stores intermediates makes the same rounding error many times, since they take few values: they depend on few
   // inputs (exp(x - max), x + r), or get a parameter added, or are a norm's, where one channel may dominate its row.  So these
   // errors may have one sign (they belong to A in aggregate.hpp).
@@ -155,6 +147,7 @@ struct Op {
   Hooks hooks;
   bool composite = false;    // has stages, judged one by one (composite.hpp)
   bool has_formula = false;  // reference/formula
+  bool formula_alone = false;  // no golden and no bound by hand: its formula has both
   std::unique_ptr<Problem> (*make)() = nullptr;
 
   OpShape shape() const { return {name, axes, attributes, hooks.fills, hooks.overflows}; }

@@ -44,6 +44,16 @@ struct CollectTensors : IgnoreAll {
   void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
 };
 
+struct FindTensor : IgnoreAll {
+  std::string_view name;
+  Tensor found{};
+  void input(std::string_view n, const Tensor& t, AxisList, TensorOptions = {}) {
+    if (n == name) found = t;
+  }
+  void weight(std::string_view n, const Tensor& t, AxisList, TensorOptions = {}) { input(n, t, {}); }
+  void output(std::string_view n, const Tensor& t, AxisList, TensorOptions = {}) { input(n, t, {}); }
+};
+
 struct SetAttribute : IgnoreAll {
   std::string_view name;
   double value;

@@ -4,71 +4,64 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
-#include <mutex>
+#include <memory>
 #include <stdexcept>
+#include <type_traits>
 
 #include "ops/core/linked.hpp"
+#include "validate/base/error.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
-#include "validate/problem/op_visitors.hpp"
+#include "validate/problem/typed/op_visitors.hpp"
+#include "validate/problem/typed/solutions.hpp"
 
 namespace assay {
-
-// A composite op, judged by the bounds of its stages.
-template <class Op>
-concept Staged = requires(const typename Op::Args a) {
-  { Op::stages(a) } -> std::same_as<std::vector<Stage>>;
-};
-
-template <class Op>
-concept Bounded = requires(const typename Op::Args a, const typename Op::Golden g, Numerics n) {
-  { Op::bound(a, g, n, Errors::independent, 0, std::int64_t{0}) } -> std::same_as<double>;
-};
-
-template <class Op>
-concept Contract = (Staged<Op> || Bounded<Op>)&&requires(typename Op::Args a, const typename Op::Args ca) {
-  { Op::legal(ca) } -> std::same_as<Legality>;
-  { Op::cost(ca) } -> std::same_as<Cost>;
-  Op::bind(a, detail::IgnoreAll{});
-  std::span<const AxisUse>(Op::axes);
-};
 
 template <Contract C>
 class TypedProblem final : public Problem {
  public:
   TypedProblem() { C::bind(args_, detail::CollectTensors(tensors_)); }
   std::span<Tensor* const> tensors() override { return tensors_; }
+  Tensor tensor(std::string_view name) const override {
+    detail::FindTensor find{{}, name};
+    typename C::Args args = args_;
+    C::bind(args, find);
+    return find.found;
+  }
   void set_attribute(std::string_view name, double value) override { C::bind(args_, detail::SetAttribute(name, value)); }
   const void* args() const override { return &args_; }
-  Legality legal() const override { return C::legal(args_); }
-  Cost cost() const override { return C::cost(args_); }
+  Legality legal() const override {
+    if constexpr (requires { C::legal(args_); }) return C::legal(args_);
+    else return Legality::yes();
+  }
+  Cost cost() const override {
+    if constexpr (requires { C::cost(args_); }) return C::cost(args_);
+    need_formula();
+    return LinkedAnswers<C>::facts(args_).cost;
+  }
   void solve(std::vector<std::int64_t> sample) override {
     detail::ReadDims read;
     C::bind(args_, read);
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
-    by_formula_.reset();
-    by_contract_ = std::make_unique<ByContract>(read.dims);
+    derived_.reset();
     forget_bounds();
-    if (!judged_by_formulas() || !LinkedAnswers<C>::make) return by_contract_->solve(args_, rows_);
-    by_formula_ = std::make_unique<ByFormula>();
-    C::bind(args_, detail::AllocateOutputs{{}, rows_.all(), by_formula_->outputs});
-    const std::vector<std::span<double>> values = detail::not_empty(by_formula_->outputs);
-    if (!values.empty()) by_formula_->answers = LinkedAnswers<C>::make(args_, rows_, values);
+    if constexpr (!FormulaAlone<C>) {
+      hand_made_ = std::make_unique<HandMade<C>>(read.dims, rows_);
+      if (!judged_by_formulas() || !LinkedAnswers<C>::make) return hand_made_->solve(args_);
+    }
+    need_formula();
+    derived_ = std::make_unique<Derived<C>>(args_, rows_);
   }
   SolveMemory memory(const Rows& rows, bool /*given*/) override {
-    detail::ReadDims read;
-    C::bind(args_, read);
-    detail::CountArrays count{read.dims, rows};
-    Op described;
-    C::bind(args_, detail::DescribeArgs{described});
-    for (const TensorSpec& t : described.tensors)
-      if (t.role == Role::output) count.output(t);
-    typename C::Golden golden;
-    C::bind(golden, count);
-    return {count.bytes, count.bytes > 0 && LinkedGolden<C>::scratch ? LinkedGolden<C>::scratch(args_, rows) : 0};
+    if constexpr (!FormulaAlone<C>) {
+      detail::ReadDims read;
+      C::bind(args_, read);
+      if (!judged_by_formulas() || !LinkedAnswers<C>::make) return HandMade<C>::memory(args_, read.dims, rows);
+    }
+    need_formula();
+    return LinkedAnswers<C>::memory(args_, rows);
   }
   const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override {
@@ -79,55 +72,35 @@ class TypedProblem final : public Problem {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
     else return last_;
   }
-  bool by_formula(const Numerics& n) const override {
-    return by_formula_ && by_formula_->answers && by_formula_->answers->has_rules(n);
-  }
+  bool has_bounds(const Numerics& n) const override { return !FormulaAlone<C> || by_formula(n); }
+  bool by_formula(const Numerics& n) const override { return derived_ && derived_->has_rules(n); }
   std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {
-    std::vector<LazyArray> all;
-    for (const LazyArray& golden : by_formula_->outputs) all.emplace_back(golden.values().size(), rows_.all());
-    by_formula_->answers->bounds(errors, n, detail::not_empty(all));
-    return all;
+    if (const Legality rules = derived_->has_rules(n); !rules) throw BadInput("a kernel's numerics: " + rules.why);
+    return derived_->bounds(errors, n, rows_.all());
   }
   std::span<const double> golden(int output) const override {
-    return (by_formula_ ? by_formula_->outputs : by_contract_->arrays).at(static_cast<std::size_t>(output)).values();
+    if (derived_) return derived_->golden(output);
+    if constexpr (FormulaAlone<C>) throw std::logic_error("the problem is not solved");
+    else return hand_made_->golden(args_, output);
   }
   double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
-    if (by_formula(n)) return Bounds(*this, n, output, errors)[i];
-    if constexpr (Bounded<C>) {
-      if (by_formula_) std::call_once(by_contract_->asked, [this] { by_contract_->solve(args_, rows_); });  // it lacks a rule
-      return C::bound(args_, by_contract_->golden, n, errors, output, i);
-    } else {
-      throw std::logic_error("a composite op has no bound of its own");
-    }
+    if constexpr (FormulaAlone<C>) return Bounds(*this, n, output, errors)[i];
+    else return by_formula(n) ? Bounds(*this, n, output, errors)[i] : hand_made_->bound(args_, errors, n, output, i);
   }
 
  private:
-  // Goldens, then what the contract's bound needs.
-  struct ByContract {
-    Dims dims;
-    typename C::Golden golden{};
-    std::vector<LazyArray> arrays{};
-    std::once_flag asked{};  // for the bound, by a problem that was solved by its formula
-    explicit ByContract(const Dims& d) : dims(d) {}
-    void solve(const typename C::Args& args, const Rows& rows) {
-      C::bind(golden, detail::AllocateArrays{dims, rows.all(), arrays});
-      // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
-      if (detail::not_empty(arrays).empty()) return;
-      if (!LinkedGolden<C>::solve) throw std::logic_error("this program has no golden of the op");
-      LinkedGolden<C>::solve(args, golden, rows);
-    }
-  };
-  struct ByFormula {
-    std::vector<LazyArray> outputs;
-    std::unique_ptr<FormulaAnswers> answers;  // null: there are no elements
-  };
+  static void need_formula() {
+    if (!LinkedAnswers<C>::make) throw std::logic_error("this program has no formula of the op");
+  }
+  struct Nothing {};
 
   typename C::Args args_;
   std::vector<Tensor*> tensors_;
-  std::unique_ptr<ByContract> by_contract_ = std::make_unique<ByContract>(Dims{});
-  std::unique_ptr<ByFormula> by_formula_;  // null: it was solved by the contract
   Rows rows_;
   std::int64_t last_ = 1;
+  std::unique_ptr<Derived<C>> derived_;  // null: solved by hand
+  // Null before solve().  Solved by the formula, it is still asked for bounds of numerics that lack a rule.
+  std::unique_ptr<std::conditional_t<FormulaAlone<C>, Nothing, HandMade<C>>> hand_made_;
 };
 
 template <Contract C>
@@ -149,6 +122,7 @@ Op make_op(std::string_view name) {
   };
   op.composite = Staged<C>;
   op.has_formula = LinkedAnswers<C>::make != nullptr;
+  op.formula_alone = FormulaAlone<C>;
   return op;
 }
 

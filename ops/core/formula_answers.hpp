@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an op's formula (reference/OP.cpp) says of a case, as the judge asks for it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+// A mistake in a formula, with the file and line where it was made.
+struct FormulaError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+// The answers of one case: they may take the place of golden and bound.
+class FormulaAnswers {
+ public:
+  virtual ~FormulaAnswers() = default;
+  // Whether bounds() has a rule for every word of these numerics.
+  virtual Legality has_rules(const Numerics& numerics) const = 0;
+  // Writes the bound of every element of the solved rows, of each output that is not empty.
+  virtual void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) = 0;
+};
+
+// Bytes that solving takes: what the problem keeps, and what is freed before it is solved.
+struct SolveMemory {
+  double kept = 0, passing = 0;
+};
+
+// Which intermediate roundings a second oracle applies (docs/numerics.md).
+enum class Roundings {
+  exact,      // none: f64 throughout
+  declared,   // those of a kernel with the given numerics
+  one_lower,  // every on-chip result in the next lower precision: a wrong answer that the bound must reject
+};
+
+// What shapes and attributes alone decide.
+struct FormulaFacts {
+  Cost cost;
+  // Axes of the contract: those that a sum or a softmax runs over; of these those whose order does not matter; and those
+  // along which all is element by element, so that a part or another order gives the same bits.
+  std::vector<Axis> summed{}, unordered{}, free{};
+  std::vector<double> constants{};  // of the graph, in its order
+  std::string last_addend{};        // the input that is added last to each row of the first output; empty: none
+  bool only_sums = false;           // nothing but sums, differences and products of inputs
+  bool stores = false;              // a kernel may store a step
+};
+
+// A formula enters itself here (reference/formula/linked_formula.hpp).  All null: the op has none, or the program lacks it.
+template <class Op>
+struct LinkedAnswers {
+  using Args = typename Op::Args;
+  // Computes the values of these rows and writes them, of each output that is not empty.
+  static inline std::unique_ptr<FormulaAnswers> (*make)(const Args&, const Rows&, std::span<const std::span<double>> outputs) = nullptr;
+  // What make() takes.
+  static inline SolveMemory (*memory)(const Args&, const Rows&) = nullptr;
+  static inline FormulaFacts (*facts)(const Args&) = nullptr;
+  // Writes the first output as arithmetic with these roundings gives it, before its own rounding.
+  static inline void (*rounded)(const Args&, const Numerics&, Roundings, std::span<double> y) = nullptr;
+};
+
+}  // namespace assay

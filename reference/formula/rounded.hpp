@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A formula computed as a simple kernel would: every result is rounded, sums are added up in order.  It is the second oracle of
+// ops without one by hand, and with Roundings::one_lower a fault that a bound must reject.
+#pragma once
+
+#include <span>
+
+#include "ops/core/formula_answers.hpp"
+#include "reference/formula/graph.hpp"
+
+namespace assay::formula {
+
+// Writes the first output, before it is rounded to its dtype.  `tensors` are the graph's inputs, in their order; `storage` is the
+// dtype of the tensors that share the case's.
+void evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
+                      Roundings roundings, std::span<double> y);
+
+}  // namespace assay::formula

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/formula/shapes.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "reference/formula/answers.hpp"
+#include "reference/formula/evaluate.hpp"
+
+namespace assay::formula {
+namespace {
+
+bool is_leaf(const Node& node) { return info(node.kind).group == Group::leaf; }
+
+double bytes_of(const Graph& g, AxisSet axes, DType t) { return static_cast<double>(g.size(axes) * size_of(t)); }
+
+// Bytes of an input that a kernel has to read.
+double bytes_read(const Graph& g, const Port& input) {
+  const double all = bytes_of(g, set_of(input.axes), input.dtype);
+  double taken = 0;
+  for (const Node& node : g.nodes) {
+    const auto uses = std::ranges::count(node.arguments, input.node);
+    if (uses == 0) continue;
+    if (node.kind != Kind::take || uses > 1 || node.arguments[0] != input.node) return all;
+    taken += bytes_of(g, node.axes, input.dtype);
+  }
+  return std::min(all, taken);
+}
+
+Cost cost_of(const Graph& g) {
+  Cost cost;
+  for (const Port& p : g.inputs) cost.bytes_read += bytes_read(g, p);
+  for (const Port& p : g.outputs) cost.bytes_written += bytes_of(g, set_of(p.axes), p.dtype);
+  const DType storage = g.outputs.front().dtype;
+  for (const Node& node : g.nodes) {
+    if (is_leaf(node) || node.kind == Kind::step) continue;
+    cost.flops += info(node.kind).flops * static_cast<double>(g.size(node.axes | node.over));
+    cost.unfused_bytes += bytes_of(g, node.axes, storage);
+    for (const int argument : node.arguments) {
+      const Node& from = g.nodes[static_cast<std::size_t>(argument)];
+      if (from.kind != Kind::constant && from.kind != Kind::index) cost.unfused_bytes += bytes_of(g, from.axes, storage);
+    }
+  }
+  cost.unfused_bytes = std::max(cost.unfused_bytes, cost.bytes());
+  return cost;
+}
+
+bool adds_up(Kind k) {
+  return k == Kind::sum || k == Kind::dot || k == Kind::softmax || k == Kind::softmax_or_zero || k == Kind::logsumexp ||
+         k == Kind::log_softmax;
+}
+
+bool is_sum_or_product(Kind k) {
+  switch (k) {
+    case Kind::input:
+    case Kind::add:
+    case Kind::subtract:
+    case Kind::multiply:
+    case Kind::square:
+    case Kind::negate:
+    case Kind::sum:
+    case Kind::dot:
+    case Kind::step: return true;
+    default: return false;
+  }
+}
+
+std::optional<assay::Axis> contract_axis(std::string_view name) {
+  for (std::size_t i = 0; i < kAxes.size(); ++i)
+    if (kAxes[i].name == name) return static_cast<assay::Axis>(i);
+  return std::nullopt;
+}
+
+// What the graph does along its axes, as sets of them.
+struct Along {
+  AxisSet summed = 0, reduced = 0, by_position = 0;
+  explicit Along(const Graph& g) {
+    for (const Node& node : g.nodes) {
+      if (node.kind == Kind::index) by_position |= node.axes;
+      else if (node.kind == Kind::take)
+        by_position |= node.over;
+      else
+        reduced |= node.over;
+      if (adds_up(node.kind)) summed |= node.over;
+    }
+  }
+};
+
+// The input that an output's last operation adds to each of its rows, as a bias: it has the output's last axes alone.
+std::string last_addend_of(const Graph& g, const Port& output) {
+  const Node& last = g.nodes[static_cast<std::size_t>(output.node)];
+  if (last.kind != Kind::add) return {};
+  for (const int argument : last.arguments) {
+    const Node& node = g.nodes[static_cast<std::size_t>(argument)];
+    if (node.kind != Kind::input) continue;
+    for (const Port& input : g.inputs) {
+      const std::size_t rank = input.axes.size();
+      const bool ends = rank > 0 && rank < output.axes.size() && std::ranges::equal(input.axes, std::span(output.axes).last(rank));
+      if (input.node == argument && ends) return input.name;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+FormulaFacts facts_of(const Graph& g) {
+  FormulaFacts facts{.cost = cost_of(g)};
+  const Along along(g);
+  // An axis under another name, as rename() makes it, moves with the axis that it was.  Then nothing is said of any.
+  const bool all_known = std::ranges::all_of(g.axis_names, [](const std::string& name) { return contract_axis(name).has_value(); });
+  for (std::size_t i = 0; i < g.axis_names.size(); ++i) {
+    const std::optional<assay::Axis> axis = contract_axis(g.axis_names[i]);
+    if (!axis) continue;
+    const auto in = [&](AxisSet set) { return (set >> i & 1) != 0; };
+    if (in(along.summed)) facts.summed.push_back(*axis);
+    if (!all_known || in(along.by_position)) continue;
+    (in(along.reduced) ? facts.unordered : facts.free).push_back(*axis);
+  }
+  facts.only_sums = std::ranges::all_of(g.nodes, [](const Node& n) { return is_sum_or_product(n.kind); });
+  facts.stores = std::ranges::any_of(g.nodes, [](const Node& n) { return n.kind == Kind::step; });
+  facts.last_addend = last_addend_of(g, g.outputs.front());
+  for (const Node& node : g.nodes)
+    if (node.kind == Kind::constant) facts.constants.push_back(node.number);
+  return facts;
+}
+
+SolveMemory memory_of(const Graph& g, const Rows& rows) {
+  // Arrays of f64 for each node: its value, three of its error; of a factor |x| and x^2; of a sum its magnitudes.
+  constexpr double kArrays = 8;
+  double outputs = 0, whole = 0;
+  for (const Port& p : g.outputs) outputs += static_cast<double>(g.size(set_of(p.axes)));
+  for (const Node& node : g.nodes) whole += static_cast<double>(g.size(node.axes));
+  if (outputs == 0) return {};
+  const double share = rows.all() || rows.total == 0 ? 1 : static_cast<double>(rows.count()) / static_cast<double>(rows.total);
+  constexpr double kSolutions = 3;  // values, and bounds for two kinds of errors
+  SolveMemory memory{.kept = 8 * kSolutions * outputs * share};
+  const std::vector<int> cut = cut_axes(g);
+  if (cut.empty()) {
+    memory.passing = 8 * kArrays * whole;
+  } else {
+    const auto part = static_cast<double>(positions_of_part(g, cut));
+    double shared = 0, own = 0;
+    for (const Node& node : g.nodes) {
+      const auto size = static_cast<double>(g.size(node.axes & ~set_of(cut)));
+      (node.axes >> cut.back() & 1 ? own : shared) += size;
+    }
+    const double extent = static_cast<double>(g.extents[static_cast<std::size_t>(cut.back())]);
+    memory.passing = 8 * kArrays * omp_get_max_threads() * (std::min(part, extent) * own + shared);
+  }
+  if (whole <= static_cast<double>(kMostKept)) memory.kept += 8 * kArrays / 2 * whole * share;
+  return memory;
+}
+
+}  // namespace assay::formula

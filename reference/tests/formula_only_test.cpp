@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a formula gives beside values and bounds: the second oracle, costs, memory, and the hooks of an op without a golden.
+#include <cmath>
+
+#include "reference/formula/rounded.hpp"
+#include "reference/formula/shapes.hpp"
+#include "reference/tests/formula_testing.hpp"
+#include "validate/cases/case.hpp"
+
+namespace assay {
+namespace {
+
+Case case_of(std::string_view line) {
+  const std::vector<OpShape> shapes = op_shapes();
+  return parse_repro(line, shapes).what;
+}
+
+std::vector<double> rounded(const test::FilledCase& c, DType storage, const Numerics& numerics, Roundings roundings) {
+  const formula::Graph g = test::trace(c);
+  std::vector<double> y(static_cast<std::size_t>(g.size(formula::set_of(g.outputs[0].axes))));
+  formula::evaluate_rounded(g, test::inputs_of(g, c), storage, numerics, roundings, y);
+  return y;
+}
+
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::ranges::equal(a, b, [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); });
+}
+
+TEST_CASE("formulas: as a second oracle they have the bits of the one by hand", "[formula]") {
+  for (const char* line : {"add bf16 rows=5 cols=33 seed=3", "linear f16 tokens=3 hidden=65 out=5 bias=yes seed=3",
+                           "linear f32 tokens=3 hidden=65 out=5 seed=4", "softmax f16 rows=5 cols=33 seed=3",
+                           "softmax bf16 rows=5 cols=33 fill=inf_in_row seed=3", "row_reduce f16 rows=5 cols=33 what=sum seed=3",
+                           "row_reduce bf16 rows=5 cols=33 what=max seed=3"}) {
+    INFO(line);
+    const Case c = case_of(line);
+    const Op& op = *find_op(c.op);
+    const test::FilledCase filled(op, c);
+    filled.problem().solve();
+    for (const Numerics& n : {Numerics{}, Numerics{.stores_intermediate = true}, Numerics{.accumulate = f16}})
+      for (const Roundings r : {Roundings::declared, Roundings::one_lower}) {
+        if (c.op == "add" && r == Roundings::one_lower) continue;  // by hand the sum is exact, and the output loses bits
+        if (c.dtype == f32 && r == Roundings::one_lower) continue;  // by hand factors lose bits, and sums do not
+        std::vector<double> by_hand(filled.problem().golden(0).size());
+        op.hooks.oracle(filled.problem().args(), n, r, by_hand);
+        CHECK(same(rounded(filled, c.dtype, n, r), by_hand));
+      }
+    const std::vector<double> exact = rounded(filled, c.dtype, {}, Roundings::exact);
+    const std::span<const double> golden = filled.problem().golden(0);
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      CHECK((!std::isfinite(golden[i]) || std::fabs(exact[i] - golden[i]) <= 1e-13 * (1 + std::fabs(golden[i]))));
+  }
+}
+
+TEST_CASE("formulas: one precision lower is what a bound rejects, also where a formula rounds once", "[formula]") {
+  for (const char* line : {"add bf16 rows=5 cols=33 seed=3", "add f16 rows=5 cols=33 seed=3", "add f32 rows=5 cols=33 seed=3",
+                           "l2norm f16 rows=5 cols=33 seed=3", "l2norm f32 rows=5 cols=33 seed=3"}) {
+    INFO(line);
+    const Case c = case_of(line);
+    const test::FilledCase filled(*find_op(c.op), c);
+    filled.problem().solve();
+    const auto wrong = [&](Roundings roundings) {
+      const std::vector<double> y = rounded(filled, c.dtype, {}, roundings);
+      int outside = 0;
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const double error = std::fabs(round_to(c.dtype, y[i]) - filled.problem().golden(0)[i]);
+        outside += error > filled.problem().bound({}, 0, static_cast<std::int64_t>(i));
+      }
+      return outside;
+    };
+    CHECK(wrong(Roundings::declared) == 0);
+    CHECK(wrong(Roundings::one_lower) > 0);
+  }
+}
+
+TEST_CASE("formulas: costs are counted from shapes", "[formula]") {
+  for (const char* line : {"add f16 rows=5 cols=33", "linear f16 tokens=3 hidden=65 out=5", "softmax f32 rows=5 cols=33",
+                           "rmsnorm bf16 rows=5 cols=33"}) {
+    INFO(line);
+    const Case c = case_of(line);
+    const test::FilledCase filled(*find_op(c.op), c);
+    const Cost by_hand = filled.problem().cost(), counted = formula::facts_of(test::trace(filled)).cost;
+    CHECK(counted.bytes_read == by_hand.bytes_read);
+    CHECK(counted.bytes_written == by_hand.bytes_written);
+    CHECK(counted.unfused_bytes >= counted.bytes());
+    CHECK((counted.flops >= by_hand.flops / 2 && counted.flops <= 5 * by_hand.flops));
+  }
+}
+
+TEST_CASE("formulas: along which axes sums run, order matters not, and all is element by element", "[formula]") {
+  const auto facts = [](std::string_view line) {
+    const Case c = case_of(line);
+    return formula::facts_of(test::trace(test::FilledCase(*find_op(c.op), c)));
+  };
+  using Axes = std::vector<Axis>;
+  const FormulaFacts of_softmax = facts("softmax f32 rows=5 cols=33");
+  CHECK(of_softmax.summed == Axes{Axis::cols});
+  CHECK(of_softmax.unordered == Axes{Axis::cols});
+  CHECK(of_softmax.free == Axes{Axis::rows});
+  CHECK_FALSE((of_softmax.only_sums || of_softmax.stores));
+  const FormulaFacts of_linear = facts("linear f32 tokens=3 hidden=5 out=4 bias=yes");
+  CHECK(of_linear.summed == Axes{Axis::hidden});
+  CHECK(of_linear.free.size() == 2);
+  CHECK((of_linear.only_sums && of_linear.stores && of_linear.last_addend == "bias"));
+  CHECK(facts("linear f32 tokens=3 hidden=5 out=4").last_addend.empty());
+  const FormulaFacts of_maximum = facts("row_reduce f32 rows=3 cols=5 what=max");
+  CHECK(of_maximum.summed.empty());
+  CHECK(of_maximum.unordered == Axes{Axis::cols});
+  // A causal mask asks for positions, which no permutation may change.
+  const FormulaFacts of_attention =
+      facts("attention_forward f32 batch=2 seq_q=3 seq_k=3 heads=2 kv_heads=2 head_dim=4 mask=causal");
+  for (const Axes& axes : {of_attention.free, of_attention.unordered})
+    for (const Axis axis : axes) CHECK((axis != Axis::seq_q && axis != Axis::seq_k));
+}
+
+TEST_CASE("formulas: an op without a golden has its hooks from the formula", "[formula]") {
+  const Op& op = *find_op("l2norm");
+  REQUIRE(op.formula_alone);
+  const Hooks& hooks = op.hooks;
+  REQUIRE(hooks.summed.size() == 1);
+  CHECK(hooks.summed[0].axis == Axis::cols);
+  CHECK(hooks.oracle);
+  CHECK_FALSE((hooks.only_sums || hooks.repeated_roundings));
+  CHECK(hooks.last_addend.empty());
+  std::vector<std::string_view> names;
+  for (const Relation& r : hooks.relations) {
+    names.push_back(r.name);
+    CHECK(r.bits == (r.axis == Axis::rows));
+  }
+  CHECK(names == std::vector<std::string_view>{"rows_permuted", "first_rows", "cols_permuted"});
+  // Squares of the largest bf16 and f32 overflow f32, those of f16 do not.
+  REQUIRE(hooks.overflows.size() == 1);
+  CHECK(hooks.overflows[0].fill == "extremes");
+  CHECK(hooks.overflows[0].dtypes == std::vector<DType>{bf16, f32});
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/ops/by_formula.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "validate/ops/relations.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr std::int64_t kExtent = 4;  // of every axis of the cases that are tried
+
+// Keeps a name for as long as the program runs, since hooks refer to theirs.
+std::string_view kept(std::string name) {
+  static std::deque<std::string> names;
+  for (const std::string& known : names)
+    if (known == name) return known;
+  return names.emplace_back(std::move(name));
+}
+
+// A problem of a small case, with its tensors' memory.
+class Small {
+ public:
+  Small(const Op& op, const Case& c, bool filled) : problem(op.make()) {
+    const std::vector<Placement> placements = place(op, c);
+    std::vector<std::byte*> images(placements.size(), nullptr);
+    for (std::size_t i = 0; filled && i < placements.size(); ++i) {
+      images[i] = memory_.emplace_back(placements[i].bytes + 1).data();
+      fill_image(op, c, static_cast<int>(i), placements[i], images[i], std::byte{});
+      if (op.tensors[i].role == Role::output && elements == 0) elements = static_cast<std::size_t>(placements[i].tensor.size());
+    }
+    attach(*problem, c, placements, images);
+  }
+  std::unique_ptr<Problem> problem;
+  std::size_t elements = 0;  // of the first output
+
+ private:
+  std::deque<std::vector<std::byte>> memory_;
+};
+
+Case small_case(const Op& op, DType dtype = f32) {
+  Case c{.op = std::string(op.name), .dtype = dtype};
+  for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, kExtent);
+  return c;
+}
+
+// With the default of each attribute, and with each value of each choice.
+std::vector<Case> small_cases(const Op& op) {
+  std::vector<Case> cases{small_case(op)};
+  for (const Attribute& a : op.attributes)
+    for (std::size_t value = 1; value < a.choices.size(); ++value) {
+      cases.push_back(cases.front());
+      cases.back().attributes[std::string(a.name)] = static_cast<double>(value);
+    }
+  return cases;
+}
+
+bool has(const std::vector<Axis>& axes, Axis axis) { return std::ranges::find(axes, axis) != axes.end(); }
+
+// Whether the formula has the same numbers if the axis is longer: then a part of it has the same elements.
+bool is_cut_freely(const Op& op, const FormulaOf& formula, const Case& c, const FormulaFacts& facts, Axis axis) {
+  Case longer = c;
+  longer.dims[axis] *= 2;
+  return formula.facts(Small(op, longer, false).problem->args()).constants == facts.constants;
+}
+
+// Whether a kernel that computes in f32, or stores its steps, overflows on this fill where exact arithmetic does not.
+bool is_overflowing(const Op& op, const FormulaOf& formula, std::string_view fill, DType dtype) {
+  Case c = small_case(op, dtype);
+  c.fill = fill;
+  const Small small(op, c, true);
+  const auto answer = [&](Roundings roundings) {
+    std::vector<double> y(small.elements);
+    formula.rounded(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, roundings, y);
+    return y;
+  };
+  const std::vector<double> exact = answer(Roundings::exact), rounded = answer(Roundings::declared);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    if (std::isfinite(exact[i]) != std::isfinite(rounded[i]) && std::fabs(exact[i]) < overflow_threshold(dtype)) return true;
+  return false;
+}
+
+void add_relation(Hooks& hooks, Relation r) {
+  const auto same = [&](const Relation& other) { return other.name == r.name; };
+  if (std::ranges::none_of(hooks.relations, same)) hooks.relations.push_back(std::move(r));
+}
+
+}  // namespace
+
+void derive_hooks(Op& op, const FormulaOf& formula) {
+  Hooks& hooks = op.hooks;
+  const std::vector<Case> cases = small_cases(op);
+  std::vector<FormulaFacts> facts;
+  for (const Case& c : cases) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
+  const auto of_all = [&](auto&& is) { return std::ranges::all_of(facts, is); };
+
+  if (!hooks.oracle) hooks.oracle = formula.rounded;
+  hooks.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
+  hooks.repeated_roundings = !of_all([](const FormulaFacts& f) { return !f.stores; });
+  for (const FormulaFacts& f : facts)
+    if (hooks.last_addend.empty() && !f.last_addend.empty()) hooks.last_addend = kept(f.last_addend);
+  const bool says_sums = !hooks.summed.empty();
+  for (const AxisUse& use : op.axes) {
+    const std::string axis(name(use.axis));
+    const bool summed = !of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); });
+    if (summed && !says_sums) hooks.summed.push_back({.axis = use.axis});
+    const bool free = of_all([&](const FormulaFacts& f) { return has(f.free, use.axis); });
+    if (free) add_relation(hooks, relations::permuted(kept(axis + "_permuted"), use.axis, "a result that depends on its place"));
+    else if (of_all([&](const FormulaFacts& f) { return has(f.free, use.axis) || has(f.unordered, use.axis); }))
+      add_relation(hooks,
+                   relations::summands_permuted(kept(axis + "_permuted"), use.axis, "a term that is dropped or added twice"));
+    bool cut = free;
+    for (std::size_t i = 0; cut && i < cases.size(); ++i) cut = is_cut_freely(op, formula, cases[i], facts[i], use.axis);
+    if (cut)
+      add_relation(hooks, relations::first_part(kept("first_" + axis), use.axis, "a result that depends on the extent of an axis"));
+  }
+  if (!hooks.overflows.empty()) return;
+  for (const std::string_view fill : {"extremes", "near_max", "wide_range", "one_outlier"}) {
+    Overflow overflow{fill};
+    for (const DType dtype : kActivationDTypes)
+      if (is_overflowing(op, formula, fill, dtype)) overflow.dtypes.push_back(dtype);
+    if (!overflow.dtypes.empty()) hooks.overflows.push_back(std::move(overflow));
+  }
+}
+
+}  // namespace assay
