@@ -41,35 +41,41 @@ struct Factor {
   }
 };
 
-template <class Fold>
-Field fold(const Extents& e, AxisSet over, const Field& a, double neutral, Fold&& fold_row) {
-  const AxisSet along = a.axes & over, kept = a.axes & ~over;
-  Field out = Field::like(kept, e, neutral);
-  if (a.at.empty()) return out;
-  if (along == 0) {
-    out.at = a.at;
-    return out;
-  }
-  const detail::Loop loop(a.axes, e);
-  const std::array<detail::Steps, 2> steps{loop.steps(a.axes), loop.steps(kept)};
-  const auto last = static_cast<std::size_t>(loop.depth - 1);
-  detail::each_row(loop, steps, [&](const std::array<std::int64_t, 2>& offset) {
-    fold_row(out.at.data() + offset[1], steps[1].stride[last], a.at.data() + offset[0], loop.extent[last]);
-  });
-  return out;
-}
+}  // namespace
 
-// In eight sums side by side, so that the order does not depend on where the row lies in memory.
-double sum_of(const double* x, std::int64_t count) {
-  std::array<double, 8> sums{};
+namespace detail {
+
+void RowFold::add(Fold by, const double* x, std::int64_t count) {
+  if (by == Fold::largest) {
+    double largest = Eigen::Map<const Eigen::ArrayXd>(x, count).maxCoeff<Eigen::PropagateNaN>();
+    if (largest == 0 && std::any_of(x, x + count, [](double v) { return v == 0 && !std::signbit(v); })) largest = 0;
+    most = larger(most, largest);
+    return;
+  }
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8)
     for (std::size_t k = 0; k < 8; ++k) sums[k] += x[i + static_cast<std::int64_t>(k)];
   for (; i < count; ++i) sums[0] += x[i];
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-}  // namespace
+double RowFold::with(Fold by, double before) const {
+  if (by == Fold::largest) return larger(before, most);
+  return before + (((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])));
+}
+
+void fold_into(Fold by, double* to, const double* x, std::int64_t count) {
+  const Eigen::Map<const Eigen::ArrayXd> row(x, count);
+  Eigen::Map<Eigen::ArrayXd> so_far(to, count);
+  if (by == Fold::total) {
+    so_far += row;
+    return;
+  }
+  so_far = (row > so_far || row.isNaN()).select(row, so_far);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (to[i] == 0) to[i] = larger(to[i], x[i]);
+}
+
+}  // namespace detail
 
 std::vector<int> list_of(AxisSet axes) {
   std::vector<int> list;
@@ -91,50 +97,38 @@ Field pick(const Extents& e, const Field& a, int axis, std::span<const std::int6
   if (!(a.axes >> axis & 1)) return a;
   const AxisSet below = a.axes & ~((AxisSet{2} << axis) - 1), above = a.axes & ((AxisSet{1} << axis) - 1);
   const std::int64_t inner = e.size(below), outer = e.size(above), extent = e[axis];
-  Field out{a.axes, {}};
-  out.at.reserve(static_cast<std::size_t>(outer * inner) * positions.size());
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (const std::int64_t position : positions) {
-      const auto from = a.at.begin() + (o * extent + position) * inner;
-      out.at.insert(out.at.end(), from, from + inner);
-    }
+  const auto count = static_cast<std::int64_t>(positions.size());
+  const bool adjacent = count > 0 && positions.back() - positions.front() == count - 1 &&
+                        std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) == positions.end();
+  if (adjacent && outer == 1)
+    return {a.axes, a.at.part(static_cast<std::size_t>(positions.front() * inner), static_cast<std::size_t>(count * inner))};
+  Field out{a.axes, Numbers::unwritten(static_cast<std::size_t>(outer * count * inner))};
+  double* to = out.at.own();
+  for (std::int64_t o = 0; o < outer; ++o) {
+    const double* const from = a.at.data() + o * extent * inner;
+    if (adjacent) to = std::copy_n(from + positions.front() * inner, count * inner, to);
+    else
+      for (const std::int64_t position : positions) to = std::copy_n(from + position * inner, inner, to);
+  }
   return out;
 }
 
 Field sum_over(const Extents& e, AxisSet over, const Field& a) {
-  Field out = fold(e, over, a, 0.0, [](double* to, std::int64_t step, const double* from, std::int64_t count) {
-    if (step == 0) *to += sum_of(from, count);
-    else Eigen::Map<Eigen::ArrayXd>(to, count) += Eigen::Map<const Eigen::ArrayXd>(from, count);
-  });
-  const auto times = static_cast<double>(e.size(over & ~a.axes));
-  if (times != 1)
-    for (double& v : out.at) v *= times;
-  return out;
+  return sum_of(
+      e, over, [](double v) { return v; }, a);
 }
 
 Field max_over(const Extents& e, AxisSet over, const Field& a) {
-  return fold(e, over, a, -kInfinity, [](double* to, std::int64_t step, const double* from, std::int64_t count) {
-    const Eigen::Map<const Eigen::ArrayXd> row(from, count);
-    if (step == 0) {
-      double largest = row.maxCoeff<Eigen::PropagateNaN>();
-      if (largest == 0 && std::any_of(from, from + count, [](double v) { return v == 0 && !std::signbit(v); })) largest = 0;
-      if (!std::isnan(*to)) *to = larger(*to, largest);
-    } else {
-      Eigen::Map<Eigen::ArrayXd> most(to, count);
-      most = (row > most || row.isNaN()).select(row, most);
-      for (std::int64_t i = 0; i < count; ++i)
-        if (to[i] == 0) to[i] = larger(to[i], from[i]);
-    }
-  });
+  return max_of(
+      e, over, [](double v) { return v; }, a);
 }
 
 Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& right) {
   const AxisSet lacking_left = over & ~left.axes, lacking_right = over & ~right.axes;
   if (lacking_left && lacking_right && (lacking_left & lacking_right)) {
-    Field out = dot_over(e, over & ~(lacking_left & lacking_right), left, right);
     const auto times = static_cast<double>(e.size(lacking_left & lacking_right));
-    for (double& v : out.at) v *= times;
-    return out;
+    return map(
+        e, [times](double v) { return v * times; }, dot_over(e, over & ~(lacking_left & lacking_right), left, right));
   }
   // What one factor lacks is summed in the other first.
   Field of_left, of_right;
@@ -150,9 +144,10 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
 
   const Eigen::Index m = e.size(rows), n = e.size(columns), k = e.size(inner), count = e.size(batch);
   const Factor x(e, a, batch, rows, inner), y(e, b, batch, columns, inner);
-  Field out{batch | rows | columns, std::vector<double>(static_cast<std::size_t>(count * m * n))};
+  Field out = Field::unwritten(batch | rows | columns, e);
+  double* const all = out.at.own();
   for (Eigen::Index i = 0; i < count; ++i) {
-    Eigen::Map<Matrix> to(out.at.data() + i * m * n, m, n);
+    Eigen::Map<Matrix> to(all + i * m * n, m, n);
     const double* const p = x.data + i * m * k;
     const double* const q = y.data + i * n * k;
     using From = Eigen::Map<const Matrix>;
@@ -163,10 +158,10 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
   }
   const std::vector<int> order = in_order(e, batch, rows, columns);
   if (std::is_sorted(order.begin(), order.end())) return out;
-  std::vector<double> in_graphs_order(out.at.size());
-  walk(order, e, places_of(out, e), [&](std::size_t from, std::size_t to) { in_graphs_order[to] = out.at[from]; });
-  out.at = std::move(in_graphs_order);
-  return out;
+  Field in_graphs_order = Field::unwritten(out.axes, e);
+  double* const moved = in_graphs_order.at.own();
+  walk(order, e, places_of(out, e), [&](std::size_t from, std::size_t to) { moved[to] = all[from]; });
+  return in_graphs_order;
 }
 
 }  // namespace assay::formula

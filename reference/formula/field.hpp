@@ -1,128 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of f64 on a graph's axes, and loops over them.
+// Arrays of f64 on a graph's axes, and what is computed of them element by element.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "reference/formula/graph.hpp"
+#include "reference/formula/loops.hpp"
+#include "reference/formula/numbers.hpp"
 
 namespace assay::formula {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
-
-// The extents of all axes in the part of a case that is being evaluated.
-struct Extents {
-  std::array<std::int64_t, kMostAxes> of{};
-  Extents() = default;
-  explicit Extents(const Graph& whole) { std::copy(whole.extents.begin(), whole.extents.end(), of.begin()); }
-  std::int64_t operator[](int axis) const { return of[static_cast<std::size_t>(axis)]; }
-  std::int64_t size(AxisSet axes) const {
-    std::int64_t n = 1;
-    for (; axes; axes &= axes - 1) n *= of[static_cast<std::size_t>(std::countr_zero(axes))];
-    return n;
-  }
-};
 
 // An array whose elements do not differ along the axes that it lacks; without axes, one number.
 struct Field {
   AxisSet axes = 0;
-  std::vector<double> at{0.0};  // row-major, in the order of the graph's axes
+  Numbers at{0.0};  // row-major, in the order of the graph's axes
 
   static Field number(double v) { return {0, {v}}; }
-  static Field like(AxisSet axes, const Extents& e, double v = 0) {
-    return {axes, std::vector<double>(static_cast<std::size_t>(e.size(axes)), v)};
+  static Field like(AxisSet axes, const Extents& e, double v) {
+    return {axes, Numbers::all(static_cast<std::size_t>(e.size(axes)), v)};
+  }
+  static Field unwritten(AxisSet axes, const Extents& e) {
+    return {axes, Numbers::unwritten(static_cast<std::size_t>(e.size(axes)))};
   }
   // Whether it is the number 0, and so takes part in nothing.
   bool none() const { return axes == 0 && at[0] == 0; }
 };
 
-namespace detail {
-// Steps of one array through a loop over the elements of a larger one.
-struct Steps {
-  std::array<std::int64_t, kMostAxes> stride{};  // by depth, outermost first; 0 along axes that it lacks
-};
-struct Loop {
-  int depth = 0;
-  std::array<std::int64_t, kMostAxes> extent{};  // by depth
-  std::array<int, kMostAxes> axis{};
-  Loop(AxisSet axes, const Extents& e) {
-    for (; axes; axes &= axes - 1) {
-      axis[static_cast<std::size_t>(depth)] = std::countr_zero(axes);
-      extent[static_cast<std::size_t>(depth)] = e[std::countr_zero(axes)];
-      ++depth;
-    }
-  }
-  Steps steps(AxisSet axes) const {
-    Steps s;
-    std::int64_t stride = 1;
-    for (int d = depth - 1; d >= 0; --d) {
-      const auto k = static_cast<std::size_t>(d);
-      if (!(axes >> axis[k] & 1)) continue;
-      s.stride[k] = stride;
-      stride *= extent[k];
-    }
-    return s;
-  }
-};
-
-// Calls row(offset of each array..., count, inner step of each array...) for each row along the innermost axis.
-template <std::size_t N, class Row>
-void each_row(const Loop& loop, const std::array<Steps, N>& steps, Row&& row) {
-  const int inner = loop.depth - 1;
-  std::int64_t rows = 1;
-  for (int d = 0; d < inner; ++d) rows *= loop.extent[static_cast<std::size_t>(d)];
-  std::array<std::int64_t, kMostAxes> index{};
-  std::array<std::int64_t, N> offset{};
-  for (std::int64_t r = 0; r < rows; ++r) {
-    row(offset);
-    for (int d = inner - 1; d >= 0; --d) {
-      const auto k = static_cast<std::size_t>(d);
-      ++index[k];
-      for (std::size_t n = 0; n < N; ++n) offset[n] += steps[n].stride[k];
-      if (index[k] < loop.extent[k]) break;
-      for (std::size_t n = 0; n < N; ++n) offset[n] -= steps[n].stride[k] * loop.extent[k];
-      index[k] = 0;
-    }
-  }
-}
-}  // namespace detail
-
 // f of the elements of fields that broadcast by their axes; the result has the axes of all of them, and `more`.
 template <class F, class... Fields>
 Field map(const Extents& e, AxisSet more, F&& f, const Fields&... fields) {
+  constexpr std::size_t N = sizeof...(Fields);
   const AxisSet axes = (more | ... | fields.axes);
-  Field out = Field::like(axes, e);
-  if (out.at.empty()) return out;
-  const auto count = static_cast<std::int64_t>(out.at.size());
-  double* const to = out.at.data();
-  if (((fields.axes == axes) && ...)) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = f(fields.at[static_cast<std::size_t>(i)]...);
-    return out;
-  }
-  if (axes == 0) {
-    to[0] = f(fields.at[0]...);
-    return out;
-  }
-  const detail::Loop loop(axes, e);
-  const std::array<detail::Steps, 1 + sizeof...(Fields)> steps{loop.steps(axes), loop.steps(fields.axes)...};
-  const auto last = static_cast<std::size_t>(loop.depth - 1);
-  const std::int64_t inner = loop.extent[last];
-  detail::each_row(loop, steps, [&](const auto& offset) {
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      const auto row = [&](const auto*... from) {
-        for (std::int64_t i = 0; i < inner; ++i) to[offset[0] + i] = f(from[i * steps[K + 1].stride[last]]...);
-      };
-      row(fields.at.data() + offset[K + 1]...);
-    }
-    (std::index_sequence_for<Fields...>{});
+  Field out = Field::unwritten(axes, e);
+  const std::array<AxisSet, N> of{fields.axes...};
+  const detail::Loop loop(axes, 0, e, of);
+  detail::Readers<N> readers(loop, of, {fields.at.data()...});
+  double* to = out.at.own();
+  detail::each_row(loop, readers.steps, [&](const std::array<std::int64_t, N>& offset) {
+    readers.row(offset.data(), loop.inner(), [&](std::int64_t count, const auto*... from) {
+      detail::write_run(f, count, to, from...);
+      to += count;
+    });
   });
   return out;
 }
@@ -131,7 +54,63 @@ Field map(const Extents& e, F&& f, const Fields&... fields) {
   return map(e, AxisSet{0}, std::forward<F>(f), fields...);
 }
 
+// Folds along `over`, which the results lack, what f makes of the elements of fields: f returns an array, one number for each
+// fold.  What no field has is summed as often as it has positions.
+template <std::size_t M, class F, class... Fields>
+std::array<Field, M> fold_each(const Extents& e, AxisSet over, const std::array<Fold, M>& by, F&& f, const Fields&... fields) {
+  constexpr std::size_t N = sizeof...(Fields);
+  const AxisSet axes = (fields.axes | ...), kept = axes & ~over;
+  std::array<Field, M> out;
+  std::array<double*, M> to;
+  for (std::size_t m = 0; m < M; ++m) {
+    const double zero = axes & over ? 0.0 : -0.0;  // Note: 0 + -0 is 0, -0 + v is v
+    out[m] = Field::like(kept, e, by[m] == Fold::largest ? -kInfinity : zero);
+    to[m] = out[m].at.own();
+  }
+  const std::array<AxisSet, N + 1> of{fields.axes..., kept};
+  const detail::Loop loop(axes, over, e, of);
+  detail::Readers<N> readers(loop, {fields.axes...}, {fields.at.data()...});
+  std::array<detail::Steps, N + 1> steps;
+  std::copy(readers.steps.begin(), readers.steps.end(), steps.begin());
+  steps[N] = loop.steps(kept);
+  const bool row_by_row = loop.depth > 0 && steps[N].stride[loop.last()] == 0;
+  std::array<std::array<double, detail::kRun>, M> made;
+  detail::each_row(loop, steps, [&](const std::array<std::int64_t, N + 1>& offset) {
+    std::array<detail::RowFold, M> rows;
+    std::int64_t first = 0;
+    readers.row(offset.data(), loop.inner(), [&](std::int64_t count, const auto*... from) {
+      detail::write_runs(f, count, made, from...);
+      for (std::size_t m = 0; m < M; ++m)
+        if (row_by_row) rows[m].add(by[m], made[m].data(), count);
+        else detail::fold_into(by[m], to[m] + offset[N] + first, made[m].data(), count);
+      first += count;
+    });
+    if (row_by_row)
+      for (std::size_t m = 0; m < M; ++m) to[m][offset[N]] = rows[m].with(by[m], to[m][offset[N]]);
+  });
+  const auto times = static_cast<double>(e.size(over & ~axes));
+  for (std::size_t m = 0; m < M; ++m)
+    if (by[m] == Fold::total && times != 1) std::for_each(to[m], to[m] + out[m].at.size(), [times](double& v) { v *= times; });
+  return out;
+}
+// The same for one sum, or one maximum: f returns a number.
+template <class F, class... Fields>
+Field fold_of(const Extents& e, AxisSet over, Fold by, F&& f, const Fields&... fields) {
+  return fold_each<1>(
+      e, over, {by}, [&f](auto... v) { return std::array<double, 1>{f(v...)}; }, fields...)[0];
+}
+template <class F, class... Fields>
+Field sum_of(const Extents& e, AxisSet over, F&& f, const Fields&... fields) {
+  return fold_of(e, over, Fold::total, f, fields...);
+}
+template <class F, class... Fields>
+Field max_of(const Extents& e, AxisSet over, F&& f, const Fields&... fields) {
+  return fold_of(e, over, Fold::largest, f, fields...);
+}
+
 inline Field plus(const Extents& e, const Field& a, const Field& b) {
+  if (b.none()) return a;
+  if (a.none()) return b;
   return map(
       e, [](double x, double y) { return x + y; }, a, b);
 }
@@ -143,12 +122,6 @@ using Places = std::array<std::vector<std::int64_t>, kMostAxes>;
 Places places_in(std::span<const int> axes, const Extents& e);
 // The axes of a set, in the graph's order.
 std::vector<int> list_of(AxisSet axes);
-
-// The maximum of IEEE 754-2019: +0 is above -0, and NaN is returned.
-inline double larger(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return a + b;
-  return a > b || (a == b && !std::signbit(a)) ? a : b;
-}
 
 // The position along each of these axes of the k-th element of a row-major array that has them, outermost first.
 inline std::vector<std::int64_t> index_of(std::int64_t k, std::span<const int> axes, const Extents& e) {

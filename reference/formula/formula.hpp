@@ -15,6 +15,7 @@
 #pragma once
 
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,7 +154,10 @@ class Formula {
 
  private:
   Port port(std::string_view name, const std::vector<std::string>& axes, const Tensor& t);
-  int axis_of(const std::string& name, std::int64_t extent);  // makes the axis if there is none of that name
+  // Makes an axis if there is none of that name, before the first of those that come after it in its tensor: most arrays then
+  // have their tensor's order.
+  void need_axis(const std::string& name, std::int64_t extent, std::span<const std::string> after);
+  int axis_of(const std::string& name) const;
   Graph graph_;
   std::vector<bool> given_;  // of the outputs
 };

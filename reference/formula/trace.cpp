@@ -2,6 +2,7 @@
 // Records formulas (formula.hpp).
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "reference/formula/formula.hpp"
 
@@ -145,21 +146,36 @@ Array Along::operator()(const Operand& a) const {
   return what_ == What::mean ? Operand(total, a.place) / Operand(terms, a.place) : total;
 }
 
-int Formula::axis_of(const std::string& name, std::int64_t extent) {
+void Formula::need_axis(const std::string& name, std::int64_t extent, std::span<const std::string> after) {
   auto& names = graph_.axis_names;
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at != names.end()) return static_cast<int>(at - names.begin());
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
   if (names.size() == kMostAxes) throw FormulaError("more than " + std::to_string(kMostAxes) + " axes");
-  names.push_back(name);
-  graph_.extents.push_back(extent);
-  return static_cast<int>(names.size()) - 1;
+  const auto place = std::find_if(names.begin(), names.end(), [&](const std::string& other) {
+    return std::find(after.begin(), after.end(), other) != after.end();
+  });
+  const auto number = static_cast<int>(place - names.begin());
+  names.insert(place, name);
+  graph_.extents.insert(graph_.extents.begin() + number, extent);
+  // The axes from there on have another number now.
+  const AxisSet before = (AxisSet{1} << number) - 1;
+  for (Node& n : graph_.nodes)
+    for (AxisSet* const set : {&n.axes, &n.over}) *set = (*set & before) | (*set & ~before) << 1;
+  for (std::vector<Port>* const ports : {&graph_.inputs, &graph_.outputs})
+    for (Port& p : *ports)
+      for (int& axis : p.axes) axis += axis >= number ? 1 : 0;
+}
+
+int Formula::axis_of(const std::string& name) const {
+  const auto& names = graph_.axis_names;
+  return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
 Port Formula::port(std::string_view name, const std::vector<std::string>& axes, const Tensor& t) {
   Port port{.name = std::string(name), .dtype = t.dtype};
+  for (std::size_t i = 0; i < axes.size(); ++i) need_axis(axes[i], t.shape[i], std::span(axes).subspan(i + 1));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t extent = t.shape[i];
-    port.axes.push_back(axis_of(axes[i], extent));
+    port.axes.push_back(axis_of(axes[i]));
     if (const std::int64_t other = graph_.extents[static_cast<std::size_t>(port.axes.back())]; other != extent)
       throw FormulaError(port.name + ": axis " + axes[i] + " has extent " + std::to_string(extent) + ", and elsewhere " +
                          std::to_string(other));
@@ -185,12 +201,19 @@ Array Formula::in(std::string_view name, Place place) {
 }
 
 void Formula::rename(std::string_view name, Axis from, Axis to, Place place) {
-  const int input = in(name, place).node(), old = axis(from.name, place);
+  const int input = in(name, place).node();
   for (const Node& n : graph_.nodes)
     if (std::find(n.arguments.begin(), n.arguments.end(), input) != n.arguments.end())
       refuse(place, "the input '" + std::string(name) + "' was used before its axis got another name");
-  const std::int64_t extent = graph_.extents[static_cast<std::size_t>(old)];
-  const int fresh = axis_of(std::string(to.name), extent);
+  const std::int64_t extent = graph_.extents[static_cast<std::size_t>(axis(from.name, place))];
+  std::vector<std::string> after;
+  for (const Port& p : graph_.inputs)
+    if (p.node == input)
+      for (const int axis : p.axes) after.push_back(graph_.axis_names[static_cast<std::size_t>(axis)]);
+  after.erase(after.begin(), std::find(after.begin(), after.end(), from.name));
+  if (!after.empty()) after.erase(after.begin());
+  need_axis(std::string(to.name), extent, after);
+  const int old = axis(from.name, place), fresh = axis(to.name, place);
   if (graph_.extents[static_cast<std::size_t>(fresh)] != extent)
     refuse(place, "the axes '" + std::string(from.name) + "' and '" + std::string(to.name) + "' differ in extent");
   AxisSet& axes = graph_.nodes[static_cast<std::size_t>(input)].axes;

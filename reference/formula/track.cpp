@@ -27,10 +27,10 @@ namespace {
 double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
 
 // |x| times the error t of its factor y.  An infinite product stays so, unless y may be 0.
-double scaled(double x, double y, double t) {
+constexpr auto scaled = [](double x, double y, double t) {
   if (std::isfinite(x)) return by(std::fabs(x), t);
   return t == 0 || t < std::fabs(y) ? 0.0 : kInfinity;
-}
+};
 
 }  // namespace
 
@@ -311,20 +311,24 @@ Off Tracked::divide(int i) {
 Off Tracked::choose(int i) const {
   const Node& n = node(i);
   const Field& v = values_[i].value;
-  const auto moved = [&](int argument, double sign) {
-    return map(
-        extents(), [sign](double x, double t) { return x + sign * t; }, values_[argument].value, total(argument));
-  };
-  const auto picked = [&](double sign) {
-    if (n.kind == Kind::max) return max_over(extents(), n.over, moved(n.arguments[0], sign));
-    const bool largest = n.kind == Kind::maximum;
-    return map(
-        extents(), [largest](double a, double b) { return largest ? std::max(a, b) : std::min(a, b); },
-        moved(n.arguments[0], sign), moved(n.arguments[1], sign));
-  };
-  const Field off = map(
-      extents(), [](double high, double low, double x) { return std::isfinite(x) ? std::max(high - x, x - low) : 0.0; },
-      picked(1), picked(-1), v);
+  const auto ends = [](double x, double t) { return std::array{x + t, x - t}; };  // between which an argument lies
+  const auto apart = [](double high, double low, double x) { return std::isfinite(x) ? std::max(high - x, x - low) : 0.0; };
+  const Field &a = values_[n.arguments[0]].value, &t_of_a = total(n.arguments[0]);
+  Field off;
+  if (n.kind == Kind::max) {
+    const auto tops = fold_each<2>(extents(), n.over, {Fold::largest, Fold::largest}, ends, a, t_of_a);
+    off = map(extents(), apart, tops[0], tops[1], v);
+  } else {
+    const auto either = [largest = n.kind == Kind::maximum](double x, double y) {
+      return largest ? std::max(x, y) : std::min(x, y);
+    };
+    off = map(
+        extents(),
+        [&](double x, double t, double y, double s, double value) {
+          return apart(either(x + t, y + s), either(x - t, y - s), value);
+        },
+        a, t_of_a, values_[n.arguments[1]].value, total(n.arguments[1]), v);
+  }
   // Where either zero is right, an error below any number but 0.
   return {.any = map(
               extents(), [](double e, double either) { return std::max(e, either * 0x1p-200); }, off,

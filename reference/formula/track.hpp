@@ -99,8 +99,8 @@ class Tracked {
   double additions(double count) const;
   // How often an online sum is rescaled.
   Field rescales(const RowParts& rows, bool in_random_order) const;
-  Off weigh(int node, const Off& x) const;       // softmax
-  Off log_of_sum(int node, const Off& x) const;  // logsumexp, log_softmax
+  Off weigh(int node) const;       // softmax
+  Off log_of_sum(int node) const;  // logsumexp, log_softmax
 
   bool coherent() const { return declared_.errors == Errors::coherent; }
   double deviations_counted() const { return deviations(declared_.errors); }

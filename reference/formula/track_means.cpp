@@ -35,6 +35,8 @@ namespace {
 
 // From here on, in logarithms, nothing is known of a weight.
 constexpr double kWidest = 300;
+// Up to here exp is bounded by a polynomial.
+constexpr double kNarrow = 0.5;
 
 }  // namespace
 
@@ -57,21 +59,12 @@ bool Tracked::is_of_mean(int row_function) const {
   });
 }
 
-// By how much the logarithm of each weight is off.
+// What adds to the error of the logarithm of each weight of a row.
 Field Tracked::off_in_logarithm(int softmax) const {
-  const int argument = node(softmax).arguments[0];
   const RowParts& rows = values_[softmax].rows;
-  const double u = u_, f = function_;
-  const Field largest =
-      max_over(extents(), node(softmax).over,
-               map(
-                   extents(), [](double x) { return std::isfinite(x) ? std::fabs(x) : 0.0; }, values_[argument].value));
-  const Field of_row = map(
-      extents(), [u, f](double x, double times) { return u * x * (1 + times) + f + times * (f + 2 * u); }, largest,
-      rescales(rows, true));
   return map(
-      extents(), [u](double t, double d, double row) { return std::isfinite(d) ? t + 3 * u * (d + t) + row : 0.0; },
-      total(argument), rows.distance, of_row);
+      extents(), [u = u_, f = function_](double x, double times) { return u * x * (1 + times) + f + times * (f + 2 * u); },
+      rows.largest, rescales(rows, true));
 }
 
 Off Tracked::mean_up(int i) const {
@@ -82,20 +75,29 @@ Off Tracked::mean_up(int i) const {
   const RowParts& rows = values_[mean.weights].rows;
   const Terms& terms = values_[i].terms;
   const Numerics& numerics = declared_.numerics;
-  const auto over_row = [&](auto each, const Field& more) { return sum_over(e, n.over, map(e, each, p, more)); };
 
-  const Field t = off_in_logarithm(mean.weights);
-  const Field widest = max_over(e, n.over, t);
-  const Field moved = over_row(
-      [](double w, double x) {
-        const double grown = x < 0.5 ? x * (1 + x) : std::expm1(std::min(x, kWidest));  // e^x - 1 is at most x + x^2 there
-        return w == 0 ? 0.0 : w * grown * grown;
-      },
-      t);
-  const Field left = over_row([](double w, double x) { return w == 0 ? 0.0 : w * (x < 0.5 ? 1 - x : std::exp(-x)); }, t);
+  const Field& t_of_x = total(node(mean.weights).arguments[0]);
+  const Field of_row = off_in_logarithm(mean.weights);
+  // Of the x by which the logarithms of weights are off: the largest, sum w (e^x - 1)^2 and sum w e^-x.
+  const auto folded = [&](auto grown, auto shrunk) {
+    return fold_each<3>(
+        e, n.over, {Fold::largest, Fold::total, Fold::total},
+        [u = u_, grown, shrunk](double w, double t, double d, double row) {
+          const double x = std::isfinite(d) ? t + 3 * u * (d + t) + row : 0.0, more = grown(x);
+          return std::array{x, w == 0 ? 0.0 : w * more * more, w == 0 ? 0.0 : w * shrunk(x)};
+        },
+        p, t_of_x, rows.distance, of_row);
+  };
+  // Up to kNarrow e^x - 1 is at most x + x^2.  Where all are, the loop holds no decision.
+  constexpr auto grown_little = [](double x) { return x * (1 + x); };
+  constexpr auto shrunk_little = [](double x) { return 1 - x; };
+  auto off = folded(grown_little, shrunk_little);
+  if (std::any_of(off[0].at.begin(), off[0].at.end(), [](double x) { return !(x < kNarrow); }))
+    off = folded([=](double x) { return x < kNarrow ? grown_little(x) : std::expm1(std::min(x, kWidest)); },
+                 [=](double x) { return x < kNarrow ? shrunk_little(x) : std::exp(-x); });
+  const auto& [widest, moved, left] = off;
   const Field moves = map(
       e, [](double squares, double rest) { return rest > 0 ? std::sqrt(squares) / rest : 0.0; }, moved, left);
-  const Field p_squares = over_row([](double w, double) { return w * w; }, Field{});
   Field brought;
   if (!values_[mean.of].exact) brought = dot_over(e, n.over, p, spread(e, v.axes, total(mean.of)));
 
@@ -122,7 +124,7 @@ Off Tracked::mean_up(int i) const {
     return error + (numerics.flushes_storage ? 2 * 0x1p-126 : 0.0);
   };
   return {.any = map(e, whole, values_[i].value, moves, widest, terms.farthest, terms.unhidden, terms.spread, terms.size,
-                     terms.root, rows.count, p_squares, rows.log_sum, brought),
+                     terms.root, rows.count, rows.squares, rows.log_sum, brought),
           .fresh = {}};
 }
 

@@ -24,6 +24,18 @@
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {
+namespace {
+
+constexpr auto if_finite = [](double error, double distance) { return std::isfinite(distance) ? error : 0.0; };
+
+// The relative error of an element's exp: the function's, the exponent's own, and what its argument brings.
+struct OfExponent {
+  double u, f;
+  double operator()(double any, double d, double t) const { return if_finite(any + 3 * u * (d + t) + f, d); }
+};
+
+}  // namespace
+
 // The roundings of a sum of `count` positive terms.
 double Tracked::additions(double count) const {
   return kept(declared_.errors,
@@ -47,25 +59,17 @@ Field Tracked::rescales(const RowParts& rows, bool in_random_order) const {
 }
 
 Off Tracked::along_rows(int i) const {
+  const Kind kind = node(i).kind;
+  return kind == Kind::softmax || kind == Kind::softmax_or_zero ? weigh(i) : log_of_sum(i);
+}
+
+Off Tracked::weigh(int i) const {
   const Node& n = node(i);
   const Extents& e = extents();
   const RowParts& rows = values_[i].rows;
   Off x = alone(n.arguments[0]);
-  const double u = u_, f = function_;
-  // The relative error of each element's exp: the function's, the exponent's own, and what its argument brings.
-  x.any = map(
-      e, [u, f](double any, double d, double t) { return std::isfinite(d) ? any + 3 * u * (d + t) + f : 0.0; }, x.any,
-      rows.distance, total(n.arguments[0]));
-  if (!x.fresh.none())
-    x.fresh = map(
-        e, [](double r, double d) { return std::isfinite(d) ? r : 0.0; }, x.fresh, rows.distance);
-  return n.kind == Kind::softmax || n.kind == Kind::softmax_or_zero ? weigh(i, x) : log_of_sum(i, x);
-}
-
-Off Tracked::weigh(int i, const Off& x) const {
-  const Node& n = node(i);
-  const Extents& e = extents();
-  const RowParts& rows = values_[i].rows;
+  x.any = map(e, OfExponent{u_, function_}, x.any, rows.distance, total(n.arguments[0]));
+  if (!x.fresh.none()) x.fresh = map(e, if_finite, x.fresh, rows.distance);
   const Numerics& numerics = declared_.numerics;
   const double u = u_, low = floor_, walk = deviations_counted();
   const auto weighted = [&](const Field& f) {
@@ -93,14 +97,10 @@ Off Tracked::weigh(int i, const Off& x) const {
   const Field of_sum = map(
       e, [&](double count, double times) { return additions(count) * u + times * (function_ + u); }, rows.count, rescaled);
   Field fused;
-  if (numerics.fused_exponent) {
-    const Field spread = sum_over(e, n.over,
-                                  weighted(map(
-                                      e, [](double d) { return std::isfinite(d) ? d : 0.0; }, rows.distance)));
+  if (numerics.fused_exponent)
     fused = map(
-        e, [&](double top, double s, double times) { return fused_exponent_error(numerics, 2, times, top, s); }, rows.top, spread,
-        rescaled);
-  }
+        e, [&](double top, double s, double times) { return fused_exponent_error(numerics, 2, times, top, s); }, rows.top,
+        rows.spread, rescaled);
   const double subnormal = (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low + low;
   const Field own = plus(e, x.any, x.fresh);
   const Field rest = plus(e, plus(e, from_others, of_sum), fused);
@@ -118,48 +118,39 @@ Off Tracked::weigh(int i, const Off& x) const {
   return numerics.stores_intermediate ? stored(i, result) : result;  // a kernel that stores its exps
 }
 
-Off Tracked::log_of_sum(int i, const Off& x) const {
+Off Tracked::log_of_sum(int i) const {
   const Node& n = node(i);
   const Extents& e = extents();
   const RowParts& rows = values_[i].rows;
   const Numerics& numerics = declared_.numerics;
-  const double u = u_, low = floor_, f = function_, walk = deviations_counted();
-  const auto weighted = [&](const Field& r) {
-    return map(
-        e, [](double p, double v) { return by(p, v); }, rows.weight, r);
-  };
-
-  Field rho = sum_over(e, n.over, weighted(x.any));
-  if (!x.fresh.none()) {
-    const Field of_fresh = weighted(x.fresh);
-    const Field squares = map(
-        e, [s = walk / x.k](double r) { return s * r * (s * r); }, of_fresh);
-    rho = map(
-        e, [](double sum, double all, double s) { return sum + std::min(all, std::sqrt(s)); }, rho, sum_over(e, n.over, of_fresh),
-        sum_over(e, n.over, squares));
-  }
-  Field spread;
+  const double u = u_, low = floor_, f = function_;
+  const Off x = alone(n.arguments[0]);
+  // What the terms bring, to the sum and at most: `any` adds up, `fresh` as a walk.
+  const auto [sum, all, squares, widest] = fold_each<4>(
+      e, n.over, {Fold::total, Fold::total, Fold::total, Fold::largest},
+      [of_exponent = OfExponent{u, f}, s = deviations_counted() / x.k](double p, double any, double fresh, double d, double t) {
+        const double common = of_exponent(any, d, t), own = if_finite(fresh, d), weighted = by(p, own);
+        return std::array{by(p, common), weighted, s * weighted * (s * weighted), common + own};
+      },
+      rows.weight, x.any, x.fresh, rows.distance, total(n.arguments[0]));
+  const Field rho = map(
+      e, [](double certain, double most, double walk) { return certain + std::min(most, std::sqrt(walk)); }, sum, all, squares);
   Numerics folded = numerics;
   const bool of_mean = is_of_mean(i);
   folded.fused_exponent = numerics.fused_exponent || of_mean;
   const Field rescaled = rescales(rows, of_mean);
-  if (folded.fused_exponent)
-    spread = sum_over(e, n.over,
-                      weighted(map(
-                          e, [](double d) { return std::isfinite(d) ? d : 0.0; }, rows.distance)));
   const double subnormal =
       static_cast<double>(e.size(n.over)) * (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low;
-  const Field widest = max_over(e, n.over, plus(e, x.any, x.fresh));
   const Field of_log = map(
       e,
-      [&](double sum, double most, double count, double log_sum, double top, double s, double times) {
+      [&](double brought, double most, double count, double log_sum, double top, double s, double times) {
         const double chain = additions(count) * u + times * (f + u);
         const double fused = fused_exponent_error(folded, 1, times, top, s) + (of_mean ? 3 * u * std::fabs(top) : 0.0);
         const double moved =
-            std::min(compounded(sum + chain + fused + subnormal), most + fused + compounded(chain + subnormal + f));
+            std::min(compounded(brought + chain + fused + subnormal), most + fused + compounded(chain + subnormal + f));
         return moved + (f + 2 * u) * std::fabs(log_sum);
       },
-      rho, widest, rows.count, rows.log_sum, rows.top, spread, rescaled);
+      rho, widest, rows.count, rows.log_sum, rows.top, rows.spread, rescaled);
   const auto rounding = [u, low](double y, double t) { return t + u * ((std::isfinite(y) ? std::fabs(y) : 0.0) + t) + low; };
   if (n.kind == Kind::logsumexp)
     return {.any = map(

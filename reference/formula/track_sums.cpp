@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/core/gemm_bound.hpp"
+#include "reference/formula/product.hpp"
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {
@@ -135,6 +135,13 @@ Off Tracked::multiply_up(int i) const {
     narrowed = plus(e, within(a.value), within(b.value));
   }
   const auto own = [&](Errors errors) {
+    if (!numerics.factors.precision)
+      return map(
+          e,
+          [error = ProductError(numerics, errors, count)](double c, double size, double root, double brought) {
+            return std::isfinite(c) ? error(std::fabs(c) + 2 * brought, size + brought, root) : 0.0;
+          },
+          values_[i].value, terms.size, terms.root, any);
     return map(
         e,
         [&](double c, double size, double root, double brought, double factors) {

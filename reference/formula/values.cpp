@@ -72,6 +72,13 @@ void add_to(std::map<Symbol, Field>& sums, const Extents& e, Symbol symbol, Fiel
         e, [](double a, double b) { return a + b; }, at->second, coefficient);
 }
 
+// Whether all elements are finite and at least 0.
+bool is_size(const Field& f) {
+  int others = 0;
+  for (const double v : f.at) others |= !(v >= 0 && v < kInfinity);
+  return others == 0;
+}
+
 }  // namespace
 
 bool is_power_of_two_or_zero(double v) {
@@ -160,14 +167,15 @@ Known Values::cut(const Known& known, const Values& from) const {
     return out;
   };
   const auto& [size, root, count, spread, farthest, unhidden, left, right] = known.terms;
-  const auto& [top, distance, weight, exps, log_sum] = known.rows;
+  const auto& [most, top, largest, distance, weight, exps, log_sum, row_spread, row_squares] = known.rows;
   return {.value = shorter(known.value),
           .exact = known.exact,
           .whole = known.whole,
           .shared = all_shorter(known.shared),
           .terms = {shorter(size), shorter(root), shorter(count), shorter(spread), shorter(farthest), shorter(unhidden),
                     all_shorter(left), all_shorter(right)},
-          .rows = {shorter(top), shorter(distance), shorter(weight), shorter(exps), shorter(log_sum)},
+          .rows = {shorter(most), shorter(top), shorter(largest), shorter(distance), shorter(weight), shorter(exps),
+                   shorter(log_sum), shorter(row_spread), shorter(row_squares)},
           .size = shorter(known.size),
           .squares = shorter(known.squares)};
 }
@@ -177,10 +185,10 @@ Field Values::compute(const Node& node) const {
   switch (info(node.kind).group) {
     case Group::leaf: {
       if (node.kind == Kind::constant) return Field::number(node.number);
-      Field positions = Field::like(node.axes, extents_);
-      for (std::size_t i = 0; i < positions.at.size(); ++i)
-        positions.at[i] = static_cast<double>(position(std::countr_zero(node.axes), static_cast<std::int64_t>(i)));
-      return positions;
+      const int axis = std::countr_zero(node.axes);
+      std::vector<double> positions;
+      for (std::int64_t i = 0; i < extents_[axis]; ++i) positions.push_back(static_cast<double>(position(axis, i)));
+      return {node.axes, {positions.begin(), positions.end()}};
     }
     case Group::gather: return take(node);
     case Group::arithmetic:
@@ -211,7 +219,10 @@ Field Values::compute(const Node& node) const {
   }
   switch (node.kind) {
     case Kind::sum: return sum_over(extents_, node.over, value(0));
-    case Kind::max: return max_over(extents_, node.over, value(0));
+    case Kind::max: {
+      const int rows = earlier_rows(static_cast<int>(&node - graph_.nodes.data()));
+      return rows >= 0 ? (*this)[rows].rows.most : max_over(extents_, node.over, value(0));
+    }
     case Kind::dot: return multiply_up(node);
     default: return {};  // rows: find_rows()
   }
@@ -287,17 +298,9 @@ void Values::find_terms(int i, Known& y) const {
     return map(
         extents_, [](double v) { return std::fabs(v); }, f);
   };
-  const auto squared = [&](const Field& f) {
-    return map(
-        extents_, [](double v) { return v * v; }, f);
-  };
   const auto root = [&](const Field& f) {
     return map(
         extents_, [](double v) { return std::sqrt(v); }, f);
-  };
-  const auto nonzero = [&](const Field& f) {
-    return map(
-        extents_, [](double v) { return v != 0 ? 1.0 : 0.0; }, f);
   };
   // The axes of the error itself are no axes of the sum: it moves all terms at once.
   const auto common = [&](Symbol s) { return (graph_.nodes[static_cast<std::size_t>(s.node)].axes & node.over) == 0; };
@@ -305,9 +308,13 @@ void Values::find_terms(int i, Known& y) const {
   const Known& a = (*this)[node.arguments[0]];
   if (node.kind == Kind::sum) {
     const Field& x = a.value;
-    y.terms = {.size = sum_over(extents_, node.over, magnitude(x)),
-               .root = root(sum_over(extents_, node.over, squared(x))),
-               .count = sum_over(extents_, node.over, nonzero(x))};
+    const auto sums = fold_each<3>(
+        extents_, node.over, {Fold::total, Fold::total, Fold::total},
+        [](double v) {
+          return std::array{std::fabs(v), v * v, v != 0 ? 1.0 : 0.0};
+        },
+        x);
+    y.terms = {.size = sums[0], .root = root(sums[1]), .count = sums[2]};
     for (const auto& [symbol, c] : a.shared)
       if (common(symbol)) y.terms.left.emplace(symbol, magnitude(sum_over(extents_, node.over, c)));
     return;
@@ -332,43 +339,6 @@ void Values::find_terms(int i, Known& y) const {
     if (common(symbol)) y.terms.left.emplace(symbol, magnitude(dot_over(extents_, node.over, c, b.value)));
   for (const auto& [symbol, c] : b.shared)
     if (common(symbol)) y.terms.right.emplace(symbol, magnitude(dot_over(extents_, node.over, a.value, c)));
-}
-
-void Values::find_rows(int i, Known& y) const {
-  const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
-  const Field& x = (*this)[node.arguments[0]].value;
-  RowParts& rows = y.rows;
-  const Field top = max_over(extents_, node.over, x);
-  rows.top = map(
-      extents_, [](double m) { return std::isfinite(m) ? m : 0.0; }, top);
-  rows.distance = map(
-      extents_, [](double v, double m) { return m - v; }, x, rows.top);
-  const Field e = map(
-      extents_, [](double d) { return std::exp(-d); }, rows.distance);
-  const Field sum = sum_over(extents_, node.over, e);
-  rows.weight = map(
-      extents_, [](double v, double s) { return s > 0 ? v / s : 0.0; }, e, sum);
-  rows.count = sum_over(extents_, node.over,
-                        map(
-                            extents_, [](double v) { return v > 0 ? 1.0 : 0.0; }, e));
-  rows.log_sum = map(
-      extents_, [](double s) { return s > 0 ? std::log(s) : 0.0; }, sum);
-
-  // A maximum that is infinite or NaN is subtracted from itself, so the row is NaN; as a logarithm of a sum it is the answer.
-  if (node.kind == Kind::softmax || node.kind == Kind::softmax_or_zero) {
-    const double of_none = node.kind == Kind::softmax ? kNaN : 0;
-    y.value = map(
-        extents_, [of_none](double v, double s, double m) { return std::isfinite(m)  ? v / s
-                                                                   : m == -kInfinity ? of_none
-                                                                                     : kNaN; },
-        e, sum, top);
-    return;
-  }
-  y.value = map(
-      extents_, [](double l, double m) { return std::isfinite(m) ? l + m : m; }, rows.log_sum, top);
-  if (node.kind == Kind::log_softmax)
-    y.value = map(
-        extents_, [](double v, double l) { return v - l; }, x, y.value);
 }
 
 bool Values::is_exact(const Node& node) const {
@@ -453,8 +423,9 @@ Known Values::visit(int i) const {
     return n.kind == Kind::dot && std::find(n.arguments.begin(), n.arguments.end(), i) != n.arguments.end();
   };
   if (std::any_of(graph_.nodes.begin(), graph_.nodes.end(), multiplies)) {
-    y.size = map(
-        extents_, [](double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }, y.value);
+    y.size = is_size(y.value) ? y.value
+                              : map(
+                                    extents_, [](double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }, y.value);
     y.squares = map(
         extents_, [](double v) { return v * v; }, y.size);
   }

@@ -34,11 +34,15 @@ struct Terms {
 
 // Of rows under softmax and its kin.
 struct RowParts {
-  Field top;       // the maximum, 0 where it is infinite
+  Field most;      // the maximum
+  Field top;       // the same, 0 where it is infinite
+  Field largest;   // |x|, of what is finite
   Field distance;  // top - x, at least 0; infinite where x is -inf
   Field weight;    // exp(-distance) over its sum
   Field count;     // elements whose exp is not 0
   Field log_sum;   // of the sum of exp(-distance)
+  Field spread;    // sum weight distance, of what is finite
+  Field squares;   // sum weight^2
 };
 
 struct Known {
@@ -120,6 +124,9 @@ class Values {
   // The shared errors of an argument as a node with these axes uses it.
   std::map<Symbol, Field> shared_of(int argument, AxisSet axes) const;
   void find_terms(int node, Known& y) const;
+  // The row function whose rows a node works on too, if it comes before; -1: none.
+  int earlier_rows(int node) const;
+  RowParts rows_of(const Field& x, AxisSet over) const;
   void find_rows(int node, Known& y) const;  // their values too
 
   const Graph& graph_;

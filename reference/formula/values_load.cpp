@@ -4,9 +4,34 @@
 #include <bit>
 #include <cmath>
 
+#include "reference/core/load.hpp"
 #include "reference/formula/values.hpp"
 
 namespace assay::formula {
+namespace {
+
+// Writes the elements of a tensor at these places, row-major.
+void read(const Tensor& t, std::span<const int> axes, const Extents& e, const Places& places, double* to) {
+  if (axes.empty()) {
+    *to = decode(t.dtype, t.data, 0);
+    return;
+  }
+  const std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axes.back())];
+  if (along.empty()) return;
+  const auto count = static_cast<std::int64_t>(along.size());
+  const std::int64_t step = count > 1 ? along[1] - along[0] : 1;
+  bool even = true;
+  for (std::size_t i = 1; i < along.size(); ++i) even = even && along[i] - along[i - 1] == step;
+  walk(axes.first(axes.size() - 1), e, places, [&](std::size_t row, std::size_t at) {
+    const auto from = static_cast<std::int64_t>(at);
+    double* const out = to + static_cast<std::int64_t>(row) * count;
+    if (even) reference::detail::decode_run(t, from + along[0], step, count, out);
+    else
+      for (std::int64_t i = 0; i < count; ++i) out[i] = decode(t.dtype, t.data, from + along[static_cast<std::size_t>(i)]);
+  });
+}
+
+}  // namespace
 
 std::int64_t Values::position(int axis, std::int64_t i) const {
   const auto at = part_.find(axis);
@@ -21,9 +46,8 @@ Field Values::load(const Port& input) const {
     for (std::int64_t i = 0; i < extents_[axis]; ++i)
       places[static_cast<std::size_t>(axis)].push_back(t.stride[d] * position(axis, i));
   }
-  Field out = Field::like(graph_.nodes[static_cast<std::size_t>(input.node)].axes, extents_);
-  walk(list_of(out.axes), extents_, places,
-       [&](std::size_t k, std::size_t at) { out.at[k] = decode(t.dtype, t.data, static_cast<std::int64_t>(at)); });
+  Field out = Field::unwritten(graph_.nodes[static_cast<std::size_t>(input.node)].axes, extents_);
+  read(t, list_of(out.axes), extents_, places, out.at.own());
   return out;
 }
 
@@ -43,13 +67,12 @@ Field Values::load_at(const Port& input, int along, const Field& places) const {
     for (std::int64_t i = 0; i < extents_[axis]; ++i)
       in_tensor[static_cast<std::size_t>(axis)].push_back(t.stride[d] * position(axis, i));
   }
-  Field out = Field::like(axes, extents_);
-  const auto element = [&](std::int64_t at) { return decode(t.dtype, t.data, at); };
+  Field out = Field::unwritten(axes, extents_);
+  double* const to = out.at.own();
   if (std::has_single_bit(places.axes) && in_tensor[static_cast<std::size_t>(std::countr_zero(places.axes))].empty()) {
     auto& in_place = in_tensor[static_cast<std::size_t>(std::countr_zero(places.axes))];
     for (const double place : places.at) in_place.push_back(stride * static_cast<std::int64_t>(place));
-    walk(list_of(axes), extents_, in_tensor,
-         [&](std::size_t k, std::size_t at) { out.at[k] = element(static_cast<std::int64_t>(at)); });
+    read(t, list_of(axes), extents_, in_tensor, to);
     return out;
   }
   // Places that depend on several axes, or on one that the tensor has too.
@@ -58,7 +81,7 @@ Field Values::load_at(const Port& input, int along, const Field& places) const {
       in_tensor[static_cast<std::size_t>(axis)].assign(static_cast<std::size_t>(extents_[axis]), 0);
   const Field whole = spread(extents_, axes, places);
   walk(list_of(axes), extents_, in_tensor, [&](std::size_t k, std::size_t at) {
-    out.at[k] = element(static_cast<std::int64_t>(at) + stride * static_cast<std::int64_t>(whole.at[k]));
+    to[k] = decode(t.dtype, t.data, static_cast<std::int64_t>(at) + stride * static_cast<std::int64_t>(whole.at[k]));
   });
   return out;
 }
@@ -90,14 +113,16 @@ Field Values::taken(const Node& node, const Field& from) const {
   if (!(from.axes & node.over)) return from;
   const int along = std::countr_zero(node.over);
   const Places in_order = places_in(list_of(from.axes), extents_);
-  Field offsets = (*this)[node.arguments[1]].value;
-  for (double& v : offsets.at) v = static_cast<double>(in_order[static_cast<std::size_t>(along)][static_cast<std::size_t>(v)]);
+  const std::vector<std::int64_t>& of_axis_taken = in_order[static_cast<std::size_t>(along)];
+  Field offsets = map(
+      extents_, [&](double place) { return static_cast<double>(of_axis_taken[static_cast<std::size_t>(place)]); },
+      (*this)[node.arguments[1]].value);
   for (const int axis : list_of(from.axes & ~node.over)) {
     const auto& of_axis = in_order[static_cast<std::size_t>(axis)];
     offsets = plus(extents_, offsets, Field{AxisSet{1} << axis, {of_axis.begin(), of_axis.end()}});
   }
-  for (double& v : offsets.at) v = from.at[static_cast<std::size_t>(v)];
-  return offsets;
+  return map(
+      extents_, [elements = from.at.data()](double at) { return elements[static_cast<std::size_t>(at)]; }, offsets);
 }
 
 // Of a mean, what its weights hide is not read: infinities and NaNs of the other factor count where they are seen.

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "catch_shim.hpp"
+#include "reference/formula/product.hpp"
 #include "reference/tests/formula_testing.hpp"
 
 namespace assay {
@@ -82,7 +83,7 @@ TEST_CASE("formula: what is wrong is told with its file and line", "[formula]") 
   told(refused([&](Formula& f) { f.out("y", sum(cols, cols)(f.in("x"))); }), "the axis 'cols' is named twice");
   told(refused([&](Formula& f) { f.out("y", sum(cols)(f.in("x"))); }), "the output 'y' has rows, cols, and the array rows");
   told(refused([](Formula& f) { f.out("y", f.in("x") * f.in("w")); }),
-       "the output 'y' has rows, cols, and the array rows, cols, out");
+       "the output 'y' has rows, cols, and the array rows, out, cols");
   told(refused([](Formula& f) { f.out("y", f.in("x") / 0.0); }), "a division by 0");
   told(refused([](Formula& f) { f.out("y", f.in("x") * std::nan("")); }), "a constant that is no number");
   told(refused([](Formula& f) { f.out("y", Operand(1) + Operand(2)); }), "an operation on two numbers");
@@ -220,7 +221,37 @@ TEST_CASE("formula: a graph reads back from its text, and other texts are refuse
   CHECK_THROWS_AS(parse(changed("[\"rows\",3]", "[\"rows\",-3]")), FormulaError);
   CHECK_THROWS_AS(parse(changed("\"of\":[0,2]", "\"of\":[0,9]")), FormulaError);
   CHECK_THROWS_AS(parse(changed("\"of\":[0,2]", "\"of\":[0]")), FormulaError);
-  CHECK_THROWS_AS(parse(changed("[\"x\",\"f32\",[0,1]", "[\"x\",\"f32\",[0]")), FormulaError);
+  CHECK_THROWS_AS(parse(changed("[\"x\",\"f32\",[0,2]", "[\"x\",\"f32\",[0]")), FormulaError);
+}
+
+TEST_CASE("formula: the error of many products of one length is that of each", "[formula]") {
+  for (const DType accumulate : {f32, f16, bf16})
+    for (const std::int64_t mma_terms : {0, 8})
+      for (const Errors errors : {Errors::independent, Errors::coherent, Errors::typical})
+        for (const std::int64_t k : {1, 17, 5000}) {
+          const Numerics numerics{.accumulate = accumulate, .chain = {.lanes = 4, .extra = 2}, .mma_terms = mma_terms};
+          const ProductError error(numerics, errors, k);
+          for (const double size : {0.0, 1e-30, 1.0, 70'000.0})
+            for (const double root : {0.0, 0.125, 1.0})
+              for (const double value : {0.0, -0.5, 1.0}) {
+                const double each = product_error(numerics, errors, k, value * size, size, root * size * (root * size));
+                CHECK((error(value * size, size, root * size) == each ||
+                       std::fabs(error(value * size, size, root * size) - each) <= 1e-14 * each));
+              }
+        }
+}
+
+TEST_CASE("formula: axes have the order of most tensors", "[formula]") {
+  CHECK(Recorded({"rows", "out"}).f.recorded().axis_names == std::vector<std::string>{"rows", "out", "cols"});
+}
+
+TEST_CASE("formula: a copy of an array keeps its elements when the other is written", "[formula]") {
+  Numbers all{1, 2, 3};
+  const Numbers copy = all, some = all.part(1, 2);
+  all.own()[1] = 5;
+  CHECK(all[1] == 5);
+  CHECK(copy[1] == 2);
+  CHECK(some[0] == 2);
 }
 
 namespace {
