@@ -7,7 +7,8 @@
   headers.py --self-test COMPILER                         headers that are not self-contained are found
 
 A header that includes another one may stand behind it in one unit: it would see what that one has anyway.  So a unit is a chain, in
-which each header includes, at least through others, all that the one before it includes.  A source that includes its own header
+which each header includes, at least through others, all that the one before it includes.  What the first headers of many chains
+include is compiled once, as a precompiled header, and each of these chains stands behind it.  A source that includes its own header
 first proves it wherever each source is compiled by itself (the preset dev), so only a push checks such headers here.
 """
 import os
@@ -18,9 +19,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+CONDITION = re.compile(r"^ *# *if(?:(?!^ *# *(?:if|endif)).)*^ *# *endif", re.MULTILINE | re.DOTALL)  # without another in it
 ROOMS = ("ops", "reference", "validate", "simt", "cuda", "include")
 OF_CUDA = re.compile(r"#include <(cuda|cupti|nvml)")
-STRICT = "-std=c++20 -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unknown-pragmas -fsyntax-only -x c++ -".split()
+STRICT = "-std=c++20 -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unknown-pragmas".split()
+TO_PRECOMPILE = 2.5  # times what it takes to compile the same in a unit
 
 
 class Tree:
@@ -60,22 +63,26 @@ class Tree:
                 return os.path.normpath(place)
         return name
 
-    def includes(self, path):
-        return [self.place_of(path, quoted) if quoted else f"<{angled}>" for quoted, angled in INCLUDE.findall(self.texts[path])]
+    def includes(self, path, always=False):
+        """What a file includes; always: whatever is defined."""
+        text = self.texts[path]
+        while always and CONDITION.search(text):
+            text = CONDITION.sub("", text)
+        return [self.place_of(path, quoted) if quoted else f"<{angled}>" for quoted, angled in INCLUDE.findall(text)]
 
-    def closure(self, path):
+    def closure(self, path, always=False):
         """All that a header includes, directly or through others, and itself."""
-        if path not in self.closures:
+        if (path, always) not in self.closures:
             found = {path}
             open_ = [path]
             while open_:
-                for name in self.includes(open_.pop()):
+                for name in self.includes(open_.pop(), always):
                     if name not in found:
                         found.add(name)
                         if name in self.texts:
                             open_.append(name)
-            self.closures[path] = found
-        return self.closures[path]
+            self.closures[path, always] = found
+        return self.closures[path, always]
 
     def proven_by_source(self, path):
         """Whether the source of the same name includes this header first."""
@@ -122,10 +129,46 @@ class Tree:
                 chains.append([path])
         return chains
 
-    def objection(self, chain, command):
-        """The first errors of a chain."""
-        text = "".join(f'#include "{os.path.join(self.source, path)}"\n' * 2 for path in chain)
-        done = subprocess.run([*command, *self.flags_of(chain[-1]), *STRICT], input=text, capture_output=True, text=True)
+    def beginnings(self, chains):
+        """For each chain what is precompiled of it, a set of what its first header includes; it may be empty."""
+        heads = [frozenset(self.closure(chain[0], always=True)) for chain in chains]
+        weights = {s: sum(8 if "/" in name else 1 for name in s if name[0] == "<") for a in heads for b in heads for s in [a & b]}
+        chosen = [frozenset()] * len(chains)
+        while True:
+            gains = {}
+            for s, weight in weights.items():
+                spared = sum(max(0, weight - weights.get(had, 0)) for head, had in zip(heads, chosen) if s <= head)
+                gains[s] = spared - TO_PRECOMPILE * weight
+            best = max(gains, key=gains.get, default=None)
+            if best is None or gains[best] <= 0:
+                return chosen
+            better = [best <= head and weights[best] > weights.get(had, 0) for head, had in zip(heads, chosen)]
+            chosen = [best if taken else had for taken, had in zip(better, chosen)]
+
+    def unit(self, paths):
+        """The text that includes headers, each twice."""
+        names = [name if name[0] == "<" else f'"{os.path.join(self.source, name)}"' for name in paths]
+        return "".join(f"#include {name}\n" * 2 for name in names)
+
+    def precompile(self, beginning, chain, folder, command):
+        """The flags by which a unit begins with these headers.  There are none if they do not compile, which units then tell."""
+        if not beginning:
+            return []
+        header = os.path.join(folder, f"{abs(hash(beginning)):x}.hpp")
+        with open(header, "w") as file:
+            file.write(
+                self.unit(sorted(beginning, key=lambda name: (name[0] != "<", len(self.closures.get((name, False), ())), name)))
+            )
+        flags = [flag for flag in self.flags_of(chain[-1]) if not flag.startswith("-D")]
+        done = subprocess.run(
+            [*command, *flags, *STRICT, "-x", "c++-header", "-o", header + ".gch", header], capture_output=True, text=True
+        )
+        return ["-include", header] if done.returncode == 0 else []
+
+    def objection(self, chain, begun, command):
+        """The first errors of a chain that begins by some flags."""
+        flags = [*self.flags_of(chain[-1]), *STRICT, *begun, "-fsyntax-only", "-x", "c++", "-"]
+        done = subprocess.run([*command, *flags], input=self.unit(chain), capture_output=True, text=True)
         if done.returncode == 0:
             return ""
         errors = [line for line in done.stderr.splitlines() if "error" in line][:3]
@@ -133,10 +176,15 @@ class Tree:
 
 
 def objections(tree, headers, command):
-    """What is wrong with headers, and how many units they are."""
+    """What is wrong with headers, how many units they are, and how many precompiled headers these begin with."""
     chains = sorted(tree.chains(headers), key=lambda chain: -len(tree.closure(chain[-1])))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(filter(None, pool.map(lambda chain: tree.objection(chain, command), chains))), len(chains)
+    beginnings = tree.beginnings(chains)
+    first_of = dict(reversed(list(zip(beginnings, chains))))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        precompiled = pool.map(lambda item: tree.precompile(*item, folder, command), first_of.items())
+        flags = dict(zip(first_of, precompiled))
+        told = pool.map(lambda chain, beginning: tree.objection(chain, flags[beginning], command), chains, beginnings)
+        return list(filter(None, told)), len(chains), len(set(filter(None, beginnings)))
 
 
 def self_test(command):
@@ -149,9 +197,13 @@ def self_test(command):
         "ops/user.hpp": '#pragma once\n#include "ops/good.hpp"\ninline std::vector<int> user;\n',
         # Behind ops/good.hpp it would compile, but it does not include that.
         "ops/leans_on_good.hpp": '#pragma once\n#include <string>\ninline std::string leans_on_good() { return good.empty() ? "" : "x"; }\n',
+        # Three others that include ops/good.hpp include this.
+        "ops/leans_on_string.hpp": '#pragma once\n#include "ops/good.hpp"\ninline std::string leans_on_string;\n',
         "reference/truth.hpp": "#pragma once\n",
     }
-    wrong = {"ops/leans.hpp", "ops/twice.hpp", "ops/sees_truth.hpp", "ops/leans_on_good.hpp"}
+    for name in ("one", "two", "three"):
+        planted[f"ops/{name}.hpp"] = f'#pragma once\n#include <string>\n\n#include "ops/good.hpp"\ninline std::string {name};\n'
+    wrong = {"ops/leans.hpp", "ops/twice.hpp", "ops/sees_truth.hpp", "ops/leans_on_good.hpp", "ops/leans_on_string.hpp"}
     with tempfile.TemporaryDirectory() as work:
         source = os.path.join(work, "tree")
         for path, text in planted.items():
@@ -164,6 +216,11 @@ def self_test(command):
         found = {path for path in planted if path.startswith("ops/") and objections(tree, [path], command)[0]}
         if found != wrong:
             sys.exit(f"found {sorted(found)}, planted {sorted(wrong)}")
+        # The same of all at once, some of which begin with a precompiled header.
+        told, _, begun = objections(tree, [path for path in planted if path.startswith("ops/")], command)
+        found = {re.search(r"\S+(?= does not stand alone)", text)[0] for text in told}
+        if found != wrong or begun == 0:
+            sys.exit(f"with {begun} precompiled headers found {sorted(found)}, planted {sorted(wrong)}")
         chains = tree.chains(["ops/good.hpp", "ops/user.hpp", "ops/leans_on_good.hpp"])
         if chains != [["ops/good.hpp", "ops/user.hpp"], ["ops/leans_on_good.hpp"]]:
             sys.exit(f"other chains: {chains}")
@@ -184,12 +241,14 @@ def main():
     )
     tree = Tree(os.path.abspath(source), os.path.abspath(build), eigen, with_cuda)
     headers = [path for path in tree.headers if everything or not tree.proven_by_source(path)]
-    wrong, units = objections(tree, headers, command)
+    wrong, units, begun = objections(tree, headers, command)
     for text in wrong:
         print(text)
     if wrong or not headers:
         sys.exit(1)
-    print(f"{len(headers)} of {len(tree.headers)} headers stand alone, compiled in {units} units")
+    print(
+        f"{len(headers)} of {len(tree.headers)} headers stand alone, compiled in {units} units and {begun} that these begin with"
+    )
 
 
 main()
