@@ -248,14 +248,19 @@ std::uint64_t Memory::unique_bytes(const Allocation& a, std::uintptr_t map) cons
   return n;
 }
 
-// Changes what may be done with the pages of all live allocations.
+// Changes what may be done with the pages of all live allocations: all that are open, so that the kernel need not cut them.
 void Memory::protect(int protection) {
-  for (const Allocation& a : of_slot_) {
+  const auto change = [&](std::uintptr_t begin, std::uintptr_t end) {
+    if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw OutOfMemory();
+  };
+  for (std::size_t i = 0; i < fresh_; ++i) {
+    const Allocation& a = of_slot_[i];
     if (!a.live) continue;
-    for (const Extent& e : a.extents) {
-      const std::uintptr_t begin = (a.begin + e.begin) / kPage * kPage, end = round_up(a.begin + e.end + 16, kPage);
-      if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw OutOfMemory();
+    if (a.extents.size() == 1) {
+      change(base_ + a.first * kSlotBytes + kLead, committed_[a.first]);
+      continue;
     }
+    for (const Extent& e : a.extents) change((a.begin + e.begin) / kPage * kPage, round_up(a.begin + e.end + 16, kPage));
   }
 }
 
