@@ -380,7 +380,7 @@ add_test(NAME records.memory COMMAND validate bench --backend simt --memory --sh
 add_test(NAME records.broken COMMAND validate selfcheck ${on_simt} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.plugin COMMAND validate run --backend host --plugin "${PROJECT_BINARY_DIR}/plugins/hostile.so" --kernel sound
   --dtype f32 --suite sanitize --json "${ASSAY_RECORDS}/plugin.jsonl")
-add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
+add_test(NAME records.probe COMMAND validate probe --backend simt -k mma_m16n8k8 --json "${ASSAY_RECORDS}/probe.jsonl")
 # The pages' tables and chart are made from the records.
 add_test(NAME tree.results COMMAND bash "${scripts}/results.sh" "${PROJECT_SOURCE_DIR}")
 set_tests_properties(tree.results PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
