@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // L2 normalisation:  y[r,c] = x[r,c] / sqrt(sum_c(x[r,c]^2) + epsilon)
 //
-// The queries and keys of linear attention are normalised so (Yang et al. 2024, Gated DeltaNet, arXiv 2412.06464).  A NaN in x makes
-// its own row NaN, and no other; an inf turns its own element into NaN (inf/inf) and the row's others into 0.  A row of zeros gives
-// zeros; with epsilon = 0 NaN.  No rows or no columns give an empty y.
+// The queries and keys of linear attention are normalised so (Yang et al. 2024, Gated DeltaNet, arXiv 2412.06464).  A NaN in x
+// makes its own row NaN, and no other; an inf turns its own element into NaN (inf/inf) and the row's others into 0.  A row of
+// zeros gives zeros; with epsilon = 0 NaN.  No rows or no columns give an empty y.
 #pragma once
 
 #include "ops/core/contract.hpp"

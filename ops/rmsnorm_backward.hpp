@@ -3,7 +3,8 @@
 //   dx[i,c] = r[i] (d[i,c] - xhat[i,c] mean_c(d[i,c] xhat[i,c]))        dgamma[c] = sum_i dy[i,c] xhat[i,c]
 //
 // Zhang, Sennrich 2019, arXiv 1910.07467, section 4.2.  A NaN or inf in x or dy makes its own row of dx NaN where it reaches the
-// mean, and its column of dgamma.  No rows give an empty dx and a dgamma of zeros; cols = 0 is illegal: there is no mean.
+// mean, and its column of dgamma.  rows = 0 and cols = 0 are illegal: dgamma would be
+// zeros, which proves nothing, and there would be no mean.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -20,7 +21,7 @@ struct rmsnorm_backward {
     double epsilon = 1e-5;
   };
 
-  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
+  static constexpr AxisUse axes[] = {{Axis::rows}, {Axis::cols}};
 
   template <class Visitor>
   static void bind(Args& a, Visitor&& v) {

@@ -60,8 +60,9 @@ __global__ void gradient_of_gamma(Matrices<T> m) {
 void run(const rmsnorm_backward::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    const Matrices<T> m{a.dy.as<T>(), a.x.as<T>(),    a.gamma.as<T>(), a.dx.as<T>(),   a.dgamma.as<T>(), static_cast<float*>(l.workspace),
-                        rows,         cols,           a.dy.stride[0],  a.x.stride[0],  a.dx.stride[0],   static_cast<float>(a.epsilon)};
+    const Matrices<T> m{
+        a.dy.as<T>(), a.x.as<T>(), a.gamma.as<T>(), a.dx.as<T>(),  a.dgamma.as<T>(), static_cast<float*>(l.workspace),
+        rows,         cols,        a.dy.stride[0],  a.x.stride[0], a.dx.stride[0],   static_cast<float>(a.epsilon)};
     if (rows > 0) launch(gradient_of_x<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream, m);
     launch(gradient_of_gamma<T>, {.grid = dim3(ceil_div(cols, kThreads)), .block = dim3(kThreads)}, l.stream, m);
   });

@@ -280,7 +280,10 @@ def cases_of(op, rng):
             }
 
 
-OPS = {f.__name__: f for f in (add, softmax, rmsnorm, rmsnorm_backward, l2norm, layernorm, linear, gelu_linear, row_reduce, attention_forward)}
+OPS = {
+    f.__name__: f
+    for f in (add, softmax, rmsnorm, rmsnorm_backward, l2norm, layernorm, linear, gelu_linear, row_reduce, attention_forward)
+}
 
 
 def plain(values):

@@ -56,12 +56,14 @@ template <class Op>
 struct LinkedAnswers {
   using Args = typename Op::Args;
   // Computes the values of these rows and writes them, of each output that is not empty.
-  static inline std::unique_ptr<FormulaAnswers> (*make)(const Args&, const Rows&, std::span<const std::span<double>> outputs) = nullptr;
+  static inline std::unique_ptr<FormulaAnswers> (*make)(const Args&, const Rows&,
+                                                        std::span<const std::span<double>> outputs) = nullptr;
   // What make() takes.
   static inline SolveMemory (*memory)(const Args&, const Rows&) = nullptr;
   static inline FormulaFacts (*facts)(const Args&) = nullptr;
-  // Writes the first output as arithmetic with these roundings gives it, before its own rounding.
-  static inline void (*rounded)(const Args&, const Numerics&, Roundings, std::span<double> y) = nullptr;
+  // Writes the first output as arithmetic with these roundings gives it, before its own rounding.  Returns whether a result
+  // overflowed that is finite in exact arithmetic.
+  static inline bool (*rounded)(const Args&, const Numerics&, Roundings, std::span<double> y) = nullptr;
 };
 
 }  // namespace assay

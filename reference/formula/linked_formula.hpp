@@ -88,10 +88,10 @@ struct LinkedFormula {
     const detail::DeclareTensors declared = record(args, f);
     return answers_of(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), rows, values);
   }
-  static void rounded(const Args& args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  static bool rounded(const Args& args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
-    evaluate_rounded(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), numerics, roundings, y);
+    return evaluate_rounded(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), numerics, roundings, y);
   }
   static detail::DeclareTensors record(Args args, Formula& f) {  // of a copy, since bind() takes what it may change
     detail::DeclareTensors declare{f};

@@ -173,7 +173,8 @@ void write_runs(const F& f, std::int64_t count, std::array<std::array<double, kR
   (std::make_index_sequence<M>{});
 }
 
-// A row that becomes one element.  Sums are eight side by side, so that the order does not depend on where the row lies in memory.
+// A row that becomes one element.  Sums are eight side by side, so that the order does not depend on where the row lies in
+// memory.
 struct RowFold {
   std::array<double, 8> sums{};
   double most = -kInfinity;

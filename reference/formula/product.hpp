@@ -15,11 +15,13 @@ namespace assay::formula {
 class ProductError {
  public:
   ProductError(const Numerics& numerics, Errors errors, std::int64_t k) {
-    const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k), m = static_cast<double>(numerics.mma_terms);
+    const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k),
+                 m = static_cast<double>(numerics.mma_terms);
     const bool is_mma = numerics.mma_terms != 0;
     const double steps = is_mma ? std::ceil(terms / m) : 0;
     const double n = is_mma ? terms : static_cast<double>(numerics.chain.roundings(k) + 1);
-    chain_ = is_mma ? chain_error(numerics.accumulate, steps * (m + 3), steps * (m + 3)) : chain_error(numerics.accumulate, n, terms);
+    chain_ =
+        is_mma ? chain_error(numerics.accumulate, steps * (m + 3), steps * (m + 3)) : chain_error(numerics.accumulate, n, terms);
     underflow_ = (terms + 2) * 2 * rounding_floor(numerics.accumulate);
     if (numerics.accumulate == f16) most_ = overflow_threshold(f16);
     if (errors == Errors::coherent) return;

@@ -2,6 +2,7 @@
 #include "reference/formula/rounded.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "reference/formula/values.hpp"
@@ -20,8 +21,7 @@ class Rounding {
     if (policy != Roundings::one_lower) return;
     const FloatFormat f = info(storage).format;
     if (storage == f32) chip_ = {11, 127, -126};
-    else
-      chip_ = rounds_once ? FloatFormat{storage == f16 ? 8 : 4, f.max_exponent, f.min_exponent} : f;
+    else chip_ = rounds_once ? FloatFormat{storage == f16 ? 8 : 4, f.max_exponent, f.min_exponent} : f;
   }
   double operator()(double v) const { return exact_ ? v : round_to(chip_, v); }
   double factor(double v) const { return factor_bits_ == 53 ? v : round_to({factor_bits_, 127, -126}, v); }
@@ -40,23 +40,32 @@ class Rounding {
   int factor_bits_ = 53;
 };
 
-// Calls add(to, a, b...) for each element of the fields, in order; `to` is the element of `out` that has the same indices.
+// A sum over all axes that the result lacks, one term after the other: sum = add(sum, elements of the fields...).
 template <class Add, class... Fields>
-void add_up(const Extents& e, Field& out, Add&& add, const Fields&... fields) {
-  const AxisSet axes = (out.axes | ... | fields.axes);
-  if (e.size(axes) == 0) return;
-  if (axes == 0) return add(out.at[0], fields.at[0]...);
-  const detail::Loop loop(axes, e);
-  const std::array<detail::Steps, 1 + sizeof...(Fields)> steps{loop.steps(out.axes), loop.steps(fields.axes)...};
-  const auto last = static_cast<std::size_t>(loop.depth - 1);
-  detail::each_row(loop, steps, [&](const auto& offset) {
+Field add_up(const Extents& e, AxisSet kept, Add&& add, const Fields&... fields) {
+  constexpr std::size_t N = 1 + sizeof...(Fields);
+  const AxisSet axes = (kept | ... | fields.axes);
+  Field out = Field::like(kept, e, 0);
+  double* const sums = out.at.own();
+  const std::array<AxisSet, N> of{kept, fields.axes...};
+  const detail::Loop loop(axes, axes & ~kept, e, of);
+  const std::array<const double*, N> from{sums, fields.at.data()...};
+  std::array<detail::Steps, N> steps;
+  std::array<std::int64_t, N> step{};  // along the innermost axis
+  for (std::size_t n = 0; n < N; ++n) {
+    steps[n] = loop.steps(of[n]);
+    if (loop.depth) step[n] = steps[n].stride[loop.last()];
+  }
+  detail::each_row(loop, steps, [&](const std::array<std::int64_t, N>& offset) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      for (std::int64_t i = 0; i < loop.extent[last]; ++i)
-        add(out.at[static_cast<std::size_t>(offset[0] + i * steps[0].stride[last])],
-            fields.at[static_cast<std::size_t>(offset[K + 1] + i * steps[K + 1].stride[last])]...);
+      for (std::int64_t i = 0; i < loop.inner(); ++i) {
+        double& sum = sums[offset[0] + i * step[0]];
+        sum = add(sum, from[K + 1][offset[K + 1] + i * step[K + 1]]...);
+      }
     }
     (std::index_sequence_for<Fields...>{});
   });
+  return out;
 }
 
 class Rounded final : public Interpretation {
@@ -68,7 +77,6 @@ class Rounded final : public Interpretation {
     const Node& node = values.graph().nodes[static_cast<std::size_t>(i)];
     const auto argument = [&](std::size_t k) -> const Field& { return values[node.arguments[k]].value; };
     const Extents& e = values.extents();
-    Field out = Field::like(node.axes, e);
     switch (node.kind) {
       case Kind::constant: return Field::number(round_(node.number));
       case Kind::max:
@@ -78,14 +86,12 @@ class Rounded final : public Interpretation {
         return map(
             e, [&](double v) { return round_.stored(v, node.stored); }, argument(0));
       case Kind::sum:
-        add_up(
-            e, out, [&](double& to, double x) { to = round_(to + x); }, argument(0));
-        return out;
+        return add_up(
+            e, node.axes, [&](double sum, double x) { return round_(sum + x); }, argument(0));
       case Kind::dot:
-        add_up(
-            e, out, [&](double& to, double a, double b) { to = round_(to + round_.factor(a) * round_.factor(b)); }, argument(0),
-            argument(1));
-        return out;
+        return add_up(
+            e, node.axes, [&](double sum, double a, double b) { return round_(sum + round_.factor(a) * round_.factor(b)); },
+            argument(0), argument(1));
       case Kind::softmax:
       case Kind::softmax_or_zero:
       case Kind::logsumexp:
@@ -95,27 +101,28 @@ class Rounded final : public Interpretation {
   }
 
  private:
-  Field rounded(const Extents& e, const Field& f) const { return map(e, round_, f); }
+  Field rounded(const Extents& e, const Field& f) const {
+    return map(
+        e, [&](double v) { return round_(v); }, f);
+  }
 
   Field rows(const Extents& e, const Node& node, const Field& x) const {
-    const Field top = map(
-        e, [](double m) { return std::isinf(m) ? 0.0 : m; }, max_over(e, node.over, x));
+    const Field top = max_over(e, node.over, x);
     const Field exps = map(
         e, [&](double v, double m) { return round_(std::exp(round_(v - m))); }, x, top);
-    Field sum = Field::like(x.axes & ~node.over, e);
-    add_up(
-        e, sum, [&](double& to, double v) { to = round_(to + v); }, exps);
+    const Field sum = add_up(
+        e, x.axes & ~node.over, [&](double so_far, double v) { return round_(so_far + v); }, exps);
     if (node.kind == Kind::softmax || node.kind == Kind::softmax_or_zero) {
       const bool or_zero = node.kind == Kind::softmax_or_zero;
       return map(
           e,
-          [&](double v, double s) {
-            return or_zero && s == 0 ? 0.0 : round_(round_.stored(v, Stored::with_intermediates) / s);
+          [&](double v, double s, double m) {
+            return or_zero && m == -kInfinity ? 0.0 : round_(round_.stored(v, Stored::with_intermediates) / s);
           },
-          exps, sum);
+          exps, sum, top);
     }
     const Field log_sum = map(
-        e, [&](double s, double m) { return round_(round_(std::log(s)) + m); }, sum, top);
+        e, [&](double s, double m) { return std::isinf(m) ? m : round_(round_(std::log(s)) + m); }, sum, top);
     if (node.kind == Kind::logsumexp) return log_sum;
     return map(
         e, [&](double v, double l) { return round_(v - l); }, x, log_sum);
@@ -127,20 +134,28 @@ class Rounded final : public Interpretation {
 
 }  // namespace
 
-void evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
+bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
                       Roundings roundings, std::span<double> y) {
   const Values exact(graph, tensors);
-  const auto rounds = [&](std::size_t i) {
+  int most_roundings = 0;  // of an element; 2: or more
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Kind kind = graph.nodes[i].kind;
-    return !exact[static_cast<int>(i)].exact && kind != Kind::step && kind != Kind::constant;
-  };
-  std::size_t rounding_nodes = 0;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) rounding_nodes += rounds(i);
-  const Rounding round(numerics, roundings, storage, rounding_nodes <= 1);
+    if (exact[static_cast<int>(i)].exact || kind == Kind::step || kind == Kind::constant) continue;
+    const Group group = info(kind).group;
+    most_roundings += group == Group::reduction || group == Group::row_function ? 2 : 1;
+  }
+  const Rounding round(numerics, roundings, storage, most_roundings <= 1);
   const Rounded interpretation(exact, round);
   const Values values(graph, tensors, interpretation);
   const std::vector<double> first = values.output(0);
   std::ranges::copy(first, y.begin());
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    const Field overflows = map(
+        exact.extents(), [](double a, double b) { return std::isfinite(a) && !std::isfinite(b) ? 1.0 : 0.0; }, exact[i].value,
+        values[i].value);
+    if (std::ranges::find(overflows.at, 1.0) != overflows.at.end()) return true;
+  }
+  return false;
 }
 
 }  // namespace assay::formula

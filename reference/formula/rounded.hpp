@@ -11,8 +11,8 @@
 namespace assay::formula {
 
 // Writes the first output, before it is rounded to its dtype.  `tensors` are the graph's inputs, in their order; `storage` is the
-// dtype of the tensors that share the case's.
-void evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
+// dtype of the tensors that share the case's.  Returns whether a result overflowed that is finite in exact arithmetic.
+bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
                       Roundings roundings, std::span<double> y);
 
 }  // namespace assay::formula

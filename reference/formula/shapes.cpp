@@ -79,10 +79,8 @@ struct Along {
   explicit Along(const Graph& g) {
     for (const Node& node : g.nodes) {
       if (node.kind == Kind::index) by_position |= node.axes;
-      else if (node.kind == Kind::take)
-        by_position |= node.over;
-      else
-        reduced |= node.over;
+      else if (node.kind == Kind::take) by_position |= node.over;
+      else reduced |= node.over;
       if (adds_up(node.kind)) summed |= node.over;
     }
   }
@@ -97,7 +95,8 @@ std::string last_addend_of(const Graph& g, const Port& output) {
     if (node.kind != Kind::input) continue;
     for (const Port& input : g.inputs) {
       const std::size_t rank = input.axes.size();
-      const bool ends = rank > 0 && rank < output.axes.size() && std::ranges::equal(input.axes, std::span(output.axes).last(rank));
+      const bool ends =
+          rank > 0 && rank < output.axes.size() && std::ranges::equal(input.axes, std::span(output.axes).last(rank));
       if (input.node == argument && ends) return input.name;
     }
   }
@@ -110,7 +109,8 @@ FormulaFacts facts_of(const Graph& g) {
   FormulaFacts facts{.cost = cost_of(g)};
   const Along along(g);
   // An axis under another name, as rename() makes it, moves with the axis that it was.  Then nothing is said of any.
-  const bool all_known = std::ranges::all_of(g.axis_names, [](const std::string& name) { return contract_axis(name).has_value(); });
+  const bool all_known =
+      std::ranges::all_of(g.axis_names, [](const std::string& name) { return contract_axis(name).has_value(); });
   for (std::size_t i = 0; i < g.axis_names.size(); ++i) {
     const std::optional<assay::Axis> axis = contract_axis(g.axis_names[i]);
     if (!axis) continue;

@@ -113,7 +113,7 @@ TEST_CASE("formulas: numerics without a rule have the contract's bound, if there
     *tensors[0] = {.data = x, .rank = 2, .shape = {2, 3}, .stride = {3, 1}};
     *tensors[1] = {.data = weight, .rank = 1, .shape = {3}, .stride = {1}};
     *tensors[2] = {.data = y, .rank = 1, .shape = {2}, .stride = {1}};
-    problem.solve();
+    problem.solve({});
   };
   const Numerics without_rule{.narrow_probabilities = true};
   TypedProblem<WithBound> with_bound;

@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 Case case_of(std::string_view line) {
-  const std::vector<OpShape> shapes = op_shapes();
+  const OpShape shapes[] = {find_op(line.substr(0, line.find(' ')))->shape()};
   return parse_repro(line, shapes).what;
 }
 
@@ -38,8 +38,9 @@ TEST_CASE("formulas: as a second oracle they have the bits of the one by hand", 
     filled.problem().solve();
     for (const Numerics& n : {Numerics{}, Numerics{.stores_intermediate = true}, Numerics{.accumulate = f16}})
       for (const Roundings r : {Roundings::declared, Roundings::one_lower}) {
-        if (c.op == "add" && r == Roundings::one_lower) continue;  // by hand the sum is exact, and the output loses bits
+        if (c.op == "add" && r == Roundings::one_lower) continue;   // by hand the sum is exact, and the output loses bits
         if (c.dtype == f32 && r == Roundings::one_lower) continue;  // by hand factors lose bits, and sums do not
+        if (attribute(c, "what") == 1 && r == Roundings::one_lower) continue;  // a maximum rounds nothing that could be lower
         std::vector<double> by_hand(filled.problem().golden(0).size());
         op.hooks.oracle(filled.problem().args(), n, r, by_hand);
         CHECK(same(rounded(filled, c.dtype, n, r), by_hand));

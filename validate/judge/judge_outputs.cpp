@@ -79,9 +79,9 @@ class OutputJudge {
   // Whether the first run passes with other numerics.
   bool meets(const Numerics& numerics) const {
     return problem_.has_bounds(numerics) && std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& y) {
-      return compare(problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics)).wrong == 0 &&
-             fault_together(y, numerics, nullptr).empty();
-    });
+             return compare(problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics)).wrong == 0 &&
+                    fault_together(y, numerics, nullptr).empty();
+           });
   }
 
   // Whether some bound differs with other numerics.

@@ -2,7 +2,6 @@
 #include "validate/ops/by_formula.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <string>
 #include <vector>
@@ -75,15 +74,8 @@ bool is_overflowing(const Op& op, const FormulaOf& formula, std::string_view fil
   Case c = small_case(op, dtype);
   c.fill = fill;
   const Small small(op, c, true);
-  const auto answer = [&](Roundings roundings) {
-    std::vector<double> y(small.elements);
-    formula.rounded(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, roundings, y);
-    return y;
-  };
-  const std::vector<double> exact = answer(Roundings::exact), rounded = answer(Roundings::declared);
-  for (std::size_t i = 0; i < exact.size(); ++i)
-    if (std::isfinite(exact[i]) != std::isfinite(rounded[i]) && std::fabs(exact[i]) < overflow_threshold(dtype)) return true;
-  return false;
+  std::vector<double> y(small.elements);
+  return formula.overflows(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, y);
 }
 
 void add_relation(Hooks& hooks, Relation r) {
@@ -100,7 +92,7 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
   for (const Case& c : cases) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
   const auto of_all = [&](auto&& is) { return std::ranges::all_of(facts, is); };
 
-  if (!hooks.oracle) hooks.oracle = formula.rounded;
+  if (!hooks.oracle) hooks.oracle = formula.oracle;
   hooks.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
   hooks.repeated_roundings = !of_all([](const FormulaFacts& f) { return !f.stores; });
   for (const FormulaFacts& f : facts)
@@ -118,7 +110,8 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
     bool cut = free;
     for (std::size_t i = 0; cut && i < cases.size(); ++i) cut = is_cut_freely(op, formula, cases[i], facts[i], use.axis);
     if (cut)
-      add_relation(hooks, relations::first_part(kept("first_" + axis), use.axis, "a result that depends on the extent of an axis"));
+      add_relation(hooks,
+                   relations::first_part(kept("first_" + axis), use.axis, "a result that depends on the extent of an axis"));
   }
   if (!hooks.overflows.empty()) return;
   for (const std::string_view fill : {"extremes", "near_max", "wide_range", "one_outlier"}) {

@@ -14,7 +14,8 @@ namespace assay {
 // What may be asked of a formula about the arguments of a problem.
 struct FormulaOf {
   FormulaFacts (*facts)(const void* args);
-  void (*rounded)(const void* args, const Numerics&, Roundings, std::span<double> y);
+  void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y);
+  bool (*overflows)(const void* args, const Numerics&, std::span<double> y);  // with these roundings; y is written to
 };
 
 // Adds what the formula gives to the hooks, where validate/ops/OP.cpp has not said it.
@@ -28,6 +29,9 @@ Op with_derived_hooks(Op op) {
     derive_hooks(op, {[](const void* args) { return LinkedAnswers<O>::facts(*static_cast<const Args*>(args)); },
                       [](const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
                         LinkedAnswers<O>::rounded(*static_cast<const Args*>(args), numerics, roundings, y);
+                      },
+                      [](const void* args, const Numerics& numerics, std::span<double> y) {
+                        return LinkedAnswers<O>::rounded(*static_cast<const Args*>(args), numerics, Roundings::declared, y);
                       }});
   }
   return op;

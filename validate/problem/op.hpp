@@ -145,8 +145,8 @@ struct Op {
   std::vector<TensorSpec> tensors;
   std::vector<Attribute> attributes;
   Hooks hooks;
-  bool composite = false;    // has stages, judged one by one (composite.hpp)
-  bool has_formula = false;  // reference/formula
+  bool composite = false;      // has stages, judged one by one (composite.hpp)
+  bool has_formula = false;    // reference/formula
   bool formula_alone = false;  // no golden and no bound by hand: its formula has both
   std::unique_ptr<Problem> (*make)() = nullptr;
 

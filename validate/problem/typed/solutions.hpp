@@ -29,7 +29,9 @@ concept Bounded = requires(const typename Op::Args a, const typename Op::Golden 
 
 // An op whose contract has no golden and no bound: both are its formula's.
 template <class Op>
-concept FormulaAlone = !requires { typename Op::Golden; };
+concept FormulaAlone = !requires {
+  typename Op::Golden;
+};
 
 template <class Op>
 concept Contract = requires(typename Op::Args a, const typename Op::Args ca) {
