@@ -12,7 +12,8 @@
 //   max, min        between the largest and the smallest that the arguments allow.
 //   f(x)            |f'| and |f''| times t and t^2/2, or the largest |f'| times t; then f's own error.  exp, log, tanh, erf,
 //                   sigmoid, softplus: below.  silu, gelu: activation.hpp.
-//   1/sqrt(x)       1/sqrt(x - t) - 1/sqrt(x), as it falls and is convex; then (R + Q) u of it (Numerics::root_error).
+//   1/sqrt(x)       1/sqrt(x - s) - 1/sqrt(x) or 1/sqrt(x) - 1/sqrt(x + t), as it falls; s <= t: by how much x may be too small,
+//                   which of a variance is little (track_norms.cpp).  Then (R + Q) u of it (Numerics::root_error).
 // Each result is rounded: u (|v| + t) + half the least subnormal.
 #include "reference/formula/track.hpp"
 
@@ -346,14 +347,18 @@ Off Tracked::apply_function(int i) const {
   // An exp that is subnormal errs by its relative error of the least normal value, or vanishes (flushes_subnormals).
   const double lost = (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low;
 
-  // The whole error of f(z) for |z~ - z| <= t, and |f'(z)|, by which a fresh error moves it.
-  const auto whole = [&](auto error, auto slope) {
-    Field fresh;
-    if (!x.fresh.none())
-      fresh = map(
-          extents(), [&](double a, double e) { return by(std::fabs(slope(a)), e); }, z, x.fresh);
-    Field all = map(extents(), error, z, t_of_x, v);
-    if (fresh.none()) return Off{std::move(all), {}, x.k};
+  // The whole error of f(z) for |z~ - z| <= t, and |f'(z)|, by which a fresh error moves it.  Where that is more than the whole,
+  // the whole is `any`.
+  const auto whole = [&](auto error, auto slope, const auto&... more) {
+    Field all = map(extents(), error, z, t_of_x, v, more...);
+    if (x.fresh.none()) return Off{std::move(all), {}, x.k};
+    const Field fresh = map(
+        extents(),
+        [&](double a, double e, double most) {
+          const double own = by(std::fabs(slope(a)), e);
+          return own < most ? own : 0.0;
+        },
+        z, x.fresh, all);
     return Off{map(
                    extents(), [](double a, double b) { return std::max(a - b, 0.0); }, all, fresh),
                fresh, x.k};
@@ -444,12 +449,13 @@ Off Tracked::apply_function(int i) const {
                    [](double a) { return 0.5 / std::sqrt(a); });
     default:  // rsqrt
       return whole(
-          [=, r = numerics.root_error](double a, double t, double y) {
+          [=, r = numerics.root_error](double a, double t, double y, double below) {
             if (std::isinf(a)) return 0.0;
-            const double largest_root = 1 / std::sqrt(std::max(a - t, 0.0));
-            return (std::isfinite(y) ? largest_root - y : 0.0) + (r + q) * u * largest_root;
+            const double largest_root = 1 / std::sqrt(std::max(a - below, 0.0));
+            const double off = std::max(largest_root - y, y - 1 / std::sqrt(a + t));
+            return (std::isfinite(y) ? off : 0.0) + (r + q) * u * largest_root;
           },
-          [](double a) { return 0.5 / (a * std::sqrt(a)); });
+          [](double a) { return 0.5 / (a * std::sqrt(a)); }, too_small(n.arguments[0]));
   }
 }
 

@@ -14,7 +14,8 @@
 // One operation on exact values is off by its one rounding, which is known: |rounded(v) - v|.
 //
 // The rules stand beside their code: arithmetic and functions in track.cpp, sums and products in track_sums.cpp, softmax and
-// its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp, other ways to a LayerNorm in track_norms.cpp.
+// its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp, variances and other ways to a LayerNorm in
+// track_norms.cpp.
 #pragma once
 
 #include <cmath>
@@ -83,6 +84,8 @@ class Tracked {
   Off divide(int node);
   std::optional<Off> running_moment(int node) const;  // of a mean or a variance
   Field folding(int node) const;                      // what a folded affine costs more
+  // The most by which a node may be below its value, at most total(): less for a sum of squares and what is made of one.
+  Field too_small(int node) const;
   Off choose(int node) const;
   Off decide(int node) const;
   Off pick_one(int node) const;  // where
@@ -96,6 +99,7 @@ class Tracked {
   Field off_in_logarithm(int softmax) const;
   Off along_rows(int node) const;
   double roundings(double count) const;  // of the longest chain of a sum of `count` terms
+  double grown(double count) const;      // the relative error of such a sum of terms of one sign
   double additions(double count) const;
   // How often an online sum is rescaled.
   Field rescales(const RowParts& rows, bool in_random_order) const;

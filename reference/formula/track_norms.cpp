@@ -2,6 +2,14 @@
 // Rules of numerics that declare another way to compute a LayerNorm: moments updated value by value, and an affine that is folded
 // into the norm.  Both are derived in norm_bound.hpp.  A formula's nodes say what is computed, so these are found by what they
 // are made of: m = sum(x)/n, x - m, sum((x - m)^2)/n, (x - m) r gamma + beta.
+//
+// A sum of squares errs far to one side only.  With terms d that are off by e,
+//   sum (d + e)^2 = sum d^2 + sum 2 d e + sum e^2,
+// and the last sum only adds.  So it is too small by no more than D = |sum 2 d e|, where the error that all d share with their
+// mean cancels, since sum d = 0.  Its roundings take a share of what there is: u of each square, g u of the sum (track_sums.cpp),
+// so that at least (1 - u)(1 - g u)(sum d^2 - D) is left, and D + (1 + g) u sum d^2 is lost at most, whatever sum e^2 adds;
+// underflow loses half the least subnormal of each square.  The same holds of a mean of squares and of one to which epsilon is
+// added: each operation takes u, a quotient Q u more, of a number that is at least 0.
 #include <algorithm>
 #include <cmath>
 
@@ -75,6 +83,49 @@ std::optional<Off> Tracked::running_moment(int i) const {
     return 2.42 * worst * std::sqrt(value) + worst * worst + share * (value + worst * worst) + 2 * low;
   };
   return Off{.any = map(extents(), error, values_[of_mean].terms.size, values_[i].value), .fresh = {}};
+}
+
+Field Tracked::too_small(int i) const {
+  const Node& n = node(i);
+  const Extents& e = extents();
+  const double u = u_, low = floor_;
+  // What an operation takes that rounds `share` times.
+  const auto rounded_down = [&](const Field& brought, double share) {
+    return map(
+        e, [=](double t, double whole, double v) { return std::min(t + share * u * std::fabs(v) + low, whole); }, brought,
+        total(i), values_[i].value);
+  };
+  if (n.kind == Kind::add) return rounded_down(plus(e, too_small(n.arguments[0]), too_small(n.arguments[1])), 1);
+  if (n.kind == Kind::divide) {
+    const Node& count = node(n.arguments[1]);
+    const bool exact = count.kind == Kind::constant && count.number > 0 && total(n.arguments[1]).none();
+    if (!exact || declared_.numerics.running_moments) return total(i);
+    const auto shrunk = [terms = count.number](double t) { return t / terms; };
+    return rounded_down(map(e, shrunk, too_small(n.arguments[0])), 1 + declared_.numerics.quotient_error * 0x1p-24 / u);
+  }
+  if (n.kind != Kind::sum || node(n.arguments[0]).kind != Kind::square) return total(i);
+
+  const int squares = n.arguments[0], terms_of = node(squares).arguments[0];
+  const Terms& terms = values_[i].terms;
+  if (terms.left.size() != values_[squares].shared.size()) return total(i);
+  const Brought errors = brought(terms_of, node(squares).axes);
+  const auto over_row = [&](const Field& f, auto each) {
+    const Field moved = map(
+        e, [](double d, double t) { return by(2 * std::fabs(d), t); }, values_[terms_of].value, f);
+    return sum_over(e, n.over, spread(e, node(squares).axes, map(e, each, moved)));
+  };
+  const auto itself = [](double t) { return t; };
+  const auto squared = [walk = deviations_counted() / errors.k](double t) { return walk * t * (walk * t); };
+  Field first_order = map(
+      e, [](double any, double worst, double walked) { return any + std::min(worst, std::sqrt(walked)); },
+      over_row(*errors.any, itself), over_row(*errors.fresh, itself), over_row(*errors.fresh, squared));
+  for (const auto& [symbol, c] : terms.left)
+    first_order = map(
+        e, [](double t, double coefficient, double error) { return t + by(coefficient, error); }, first_order, c, of(symbol));
+  const double lost = static_cast<double>(e.size(n.over)) * (low + (declared_.numerics.flushes_storage ? 3 * 0x1p-126 : 0));
+  return map(
+      e, [&](double t, double whole, double size, double count) { return std::min(t + (grown(count) + u) * size + lost, whole); },
+      first_order, total(i), terms.size, terms.count);
 }
 
 Field Tracked::folding(int i) const {

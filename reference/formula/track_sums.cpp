@@ -20,6 +20,11 @@ double Tracked::roundings(double count) const {
   return std::max(0.0, static_cast<double>(declared_.numerics.chain.roundings(static_cast<std::int64_t>(count))));
 }
 
+double Tracked::grown(double count) const {
+  const double chain = compounded(roundings(count) * u_);
+  return u_ > unit_roundoff(f32) ? std::min(chain, count * u_) : chain;
+}
+
 Off Tracked::add_up(int i) const {
   const Node& n = node(i);
   const int argument = n.arguments[0];
@@ -51,16 +56,14 @@ Off Tracked::add_up(int i) const {
 
   const Numerics& numerics = declared_.numerics;
   const double u = u_, walk = deviations_counted();
-  const bool narrow = u > unit_roundoff(f32);
   double fewest = kInfinity;
   for (const double count : terms.count.at) fewest = std::min(fewest, roundings(count));
   const Field size = plus(extents(), terms.size, sum(total(argument)));
   const Field worst = map(
       extents(),
       [&](double count, double magnitude) {
-        const double chain = roundings(count);
-        const double grown = narrow ? std::min(compounded(chain * u), count * u) : compounded(chain * u);
-        return grown * magnitude + (numerics.flushes_storage ? 3 * static_cast<double>(extents().size(n.over)) * 0x1p-126 : 0.0);
+        return grown(count) * magnitude +
+               (numerics.flushes_storage ? 3 * static_cast<double>(extents().size(n.over)) * 0x1p-126 : 0.0);
       },
       terms.count, size);
   if (coherent()) return {plus(extents(), plus(extents(), any, fresh), worst), {}, deviations_counted()};
