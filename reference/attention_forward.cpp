@@ -13,6 +13,7 @@
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
 #include "reference/formula/linked_formula.hpp"
+#include "reference/formula/rotation.hpp"
 
 namespace assay::reference {
 
@@ -349,16 +350,9 @@ Array sequence_of(const Array& token, const Array& starts_of) { return sum(start
 Array rotated(Formula& f, const AttentionRope& rope, const Array& x, const Array& place) {
   const auto turning = static_cast<double>(rope.rotary(f.extent(head_dim)));
   if (turning == 0) return x;
-  const bool halves = rope.pairs == AttentionRope::Pairs::half;
-  const double apart = halves ? turning / 2 : 1;  // from one channel of a pair to the other
-  const Array channel = f.index(head_dim), turns = channel < turning;
-  const Array second = halves ? quotient(channel, apart) : channel - 2 * quotient(channel, 2);  // 1, or 0 in the first of a pair
-  const Array pair = halves ? channel - apart * second : quotient(channel, 2);
-  const Array other = take(x, head_dim, where(turns, where(second, channel - apart, channel + apart), channel));
-  const Array position = place + rope.offset;
-  const Array cosine = cos_turn(position, -2 * pair, turning, rope.base_used());
-  const Array sine = sin_turn(position, -2 * pair, turning, rope.base_used());
-  return step("rotated", where(turns, x * cosine + where(second, other, -other) * sine, x), Stored::where_rotated);
+  const ChannelPairs pairs(f, head_dim, turning, rope.pairs == AttentionRope::Pairs::half);
+  const Turn turn = pairs.by_base(place + rope.offset, rope.base_used());
+  return step("rotated", pairs.rotated(x, turn), Stored::where_rotated);
 }
 
 void write(const Op::Args& a, Formula& f) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/formula/answers.hpp"
 
+#include <cmath>
+
 #include "reference/formula/evaluate.hpp"
 
 namespace assay::formula {
@@ -53,6 +55,7 @@ class Answers final : public FormulaAnswers {
 }  // namespace
 
 double rounded_last(DType output, DType accumulate, double value, double error) {
+  if (error == 0 && std::isfinite(value) && round_to(output, value) == value) return 0;
   return output == f32 && accumulate == f32 ? error : error + rounding_error(output, value, error);
 }
 

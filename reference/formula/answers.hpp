@@ -16,7 +16,7 @@ namespace assay::formula {
 inline constexpr std::int64_t kMostKept = 1 << 20;
 
 // The bound of an element that a kernel rounds to `output` last, of the error before that: f32 outputs of sums in f32 round no
-// more.
+// more, and what every kernel has exactly does not if the dtype holds it.
 double rounded_last(DType output, DType accumulate, double value, double error);
 
 // `inputs`: the graph's, in its order; they are read again where values are not kept, so they must stay as they are.  `storage`:

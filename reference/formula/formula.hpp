@@ -82,6 +82,9 @@ Array rsqrt(const Operand& a);  // 1 / sqrt(a)
 // cos(position base^(above/below)) and its sine: the angle is computed in extended precision.
 Array cos_turn(const Operand& position, const Operand& above, const Operand& below, double base);
 Array sin_turn(const Operand& position, const Operand& above, const Operand& below, double base);
+// cos(position frequency) and its sine, of a frequency that is given.  The angle's own rounding is part of Numerics::angle_error.
+Array cos_turn(const Operand& position, const Operand& frequency);
+Array sin_turn(const Operand& position, const Operand& frequency);
 
 // Whole numbers: positions along axes (Formula::index), tensors of integers and what is made of these.  Every kernel has them
 // exactly.
@@ -99,6 +102,10 @@ Array take(const Array& a, Axis axis, const Array& indices, Place place = Place:
 
 // A result that kernels may round to the storage dtype before the next step.
 Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
+
+// A result that the op itself rounds to a dtype, as an output that is used on.  Every kernel has a rounded sum of inputs exactly:
+// to round it to f32 and then to 16 bits is to round it once, since 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
+Array rounded_to(DType dtype, const Operand& a);
 
 // Along axes: sum(rows, cols)(x).  The axes of a reduction are gone from the result; softmax and log_softmax keep theirs.
 class Along {

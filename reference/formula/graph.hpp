@@ -66,6 +66,7 @@ enum class Kind : std::uint8_t {
   logsumexp,
   log_softmax,
   step,
+  rounded_to,
 };
 
 // How an evaluator treats a kind.
@@ -85,7 +86,7 @@ struct KindInfo {
   double flops;  // per element of the result; of a reduction, per term
 };
 
-inline constexpr std::array<KindInfo, 38> kKinds{{
+inline constexpr std::array<KindInfo, 39> kKinds{{
     {"input", Group::leaf, 0, 0},
     {"constant", Group::leaf, 0, 0},
     {"index", Group::leaf, 0, 0},
@@ -124,6 +125,7 @@ inline constexpr std::array<KindInfo, 38> kKinds{{
     {"logsumexp", Group::reduction, 1, 10},
     {"log_softmax", Group::row_function, 1, 10},
     {"step", Group::arithmetic, 1, 0},
+    {"rounded_to", Group::arithmetic, 1, 0},
 }};
 constexpr const KindInfo& info(Kind k) { return kKinds[static_cast<std::size_t>(k)]; }
 
@@ -137,9 +139,10 @@ struct Node {
   std::vector<int> arguments{};                // indices of earlier nodes
   AxisSet axes = 0;                            // of the result
   AxisSet over = 0;                            // the axes that a reduction sums, or along which a row function or `take` works
-  double number = 0;                           // of a constant; of cos_turn and sin_turn: the base
+  double number = 0;                           // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given
   std::string name{};                          // of an input or a step
   Stored stored = Stored::with_intermediates;  // of a step
+  DType to = DType::f32;                       // of rounded_to
   bool operator==(const Node&) const = default;
 };
 

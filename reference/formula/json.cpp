@@ -77,6 +77,12 @@ class Reader {
     return static_cast<Stored>(at - kStoredNames.begin());
   }
 
+  static DType dtype(const std::string& word, const std::string& which) {
+    const auto found = parse_dtype(word);
+    if (!found) refuse(which + " has an unknown dtype");
+    return *found;
+  }
+
   // The axes of a result are what its arguments say; a text that says otherwise is refused, as evaluators rely on them.
   void add(const Json& json) {
     const auto word = json.at("kind").get<std::string>();
@@ -90,6 +96,7 @@ class Reader {
     if (json.contains("number")) node.number = number(json.at("number"));
     if (json.contains("name")) node.name = json.at("name").get<std::string>();
     if (json.contains("stored")) node.stored = stored(json.at("stored").get<std::string>());
+    if (json.contains("to")) node.to = dtype(json.at("to").get<std::string>(), which);
     if (static_cast<int>(node.arguments.size()) != kind->arguments) refuse(which + " has another number of arguments");
     AxisSet given = 0;
     for (const int argument : node.arguments) {
@@ -113,9 +120,7 @@ class Reader {
     std::vector<Port> list;
     for (const Json& json : json_.at(key)) {
       Port p{.name = json.at(0).get<std::string>()};
-      const auto dtype = parse_dtype(json.at(1).get<std::string>());
-      if (!dtype) refuse("the tensor '" + p.name + "' has an unknown dtype");
-      p.dtype = *dtype;
+      p.dtype = dtype(json.at(1).get<std::string>(), "the tensor '" + p.name + "'");
       for (const Json& number : json.at(2)) p.axes.push_back(axis(number));
       p.node = json.at(3).get<int>();
       if (p.node < 0 || p.node >= static_cast<int>(graph_.nodes.size())) refuse("the tensor '" + p.name + "' has no node");
@@ -146,6 +151,7 @@ std::string to_json(const Graph& g) {
       node["number"] = n.number > 0 ? "inf" : "-inf";  // which JSON's numbers lack
     if (!n.name.empty()) node["name"] = n.name;
     if (n.stored != Stored::with_intermediates) node["stored"] = std::string(kStoredNames[static_cast<std::size_t>(n.stored)]);
+    if (n.kind == Kind::rounded_to) node["to"] = std::string(name(n.to));
     json["nodes"].push_back(std::move(node));
   }
   return json.dump();

@@ -35,7 +35,7 @@ Cost cost_of(const Graph& g) {
   for (const Port& p : g.outputs) cost.bytes_written += bytes_of(g, set_of(p.axes), p.dtype);
   const DType storage = g.outputs.front().dtype;
   for (const Node& node : g.nodes) {
-    if (is_leaf(node) || node.kind == Kind::step) continue;
+    if (is_leaf(node) || node.kind == Kind::step || node.kind == Kind::rounded_to) continue;
     cost.flops += info(node.kind).flops * static_cast<double>(g.size(node.axes | node.over));
     cost.unfused_bytes += bytes_of(g, node.axes, storage);
     for (const int argument : node.arguments) {

@@ -65,7 +65,6 @@ Array rsqrt(const Operand& a) { return unary(Kind::rsqrt, a); }
 
 namespace {
 Array turn(Kind kind, const Operand& position, const Operand& above, const Operand& below, double base) {
-  if (!(base > 0)) refuse(position.place, "the base of an angle is not above 0");
   Formula& f = formula_of(position, above);
   formula_of(position, below);
   const int angle[] = {f.node_of(position), f.node_of(above), f.node_of(below)};
@@ -76,13 +75,19 @@ Array turn(Kind kind, const Operand& position, const Operand& above, const Opera
   }
   return f.add(std::move(node));
 }
+double checked_base(const Operand& position, double base) {
+  if (!(base > 0)) refuse(position.place, "the base of an angle is not above 0");
+  return base;
+}
 }  // namespace
 Array cos_turn(const Operand& position, const Operand& above, const Operand& below, double base) {
-  return turn(Kind::cos_turn, position, above, below, base);
+  return turn(Kind::cos_turn, position, above, below, checked_base(position, base));
 }
 Array sin_turn(const Operand& position, const Operand& above, const Operand& below, double base) {
-  return turn(Kind::sin_turn, position, above, below, base);
+  return turn(Kind::sin_turn, position, above, below, checked_base(position, base));
 }
+Array cos_turn(const Operand& position, const Operand& frequency) { return turn(Kind::cos_turn, position, frequency, 1, 0); }
+Array sin_turn(const Operand& position, const Operand& frequency) { return turn(Kind::sin_turn, position, frequency, 1, 0); }
 Array quotient(const Operand& a, const Operand& b) { return binary(Kind::quotient, a, b); }
 Array operator<(const Operand& a, const Operand& b) { return binary(Kind::less, a, b); }
 Array operator<=(const Operand& a, const Operand& b) { return binary(Kind::at_most, a, b); }
@@ -108,6 +113,12 @@ Array step(std::string_view name, const Operand& a, Stored stored) {
   Formula& f = formula_of(a);
   const int of = f.node_of(a);
   return f.add({.kind = Kind::step, .arguments = {of}, .axes = f.node(of).axes, .name = std::string(name), .stored = stored});
+}
+
+Array rounded_to(DType dtype, const Operand& a) {
+  Formula& f = formula_of(a);
+  const int of = f.node_of(a);
+  return f.add({.kind = Kind::rounded_to, .arguments = {of}, .axes = f.node(of).axes, .to = dtype});
 }
 
 Array Along::operator()(const Operand& a) const {

@@ -7,9 +7,11 @@
 //   a / b           a times 1/b, which is off by t_b / (|b| (|b| - t_b)), infinite where b may be 0, and by the quotient's own
 //                   Q u / |b| (Numerics::quotient_error).  A power of two divides exactly.
 //   conditions      a < b may turn out otherwise where |a - b| <= t_a + t_b: then `where` may choose either.
-//   cos, sin        of an angle that is off by A u |angle| before its reduction and by R u after it (Numerics::angle_error,
-//                   reduced_angle_error), and by what the position brings; then the function's own error, which is absolute.
+//   cos, sin        of an angle that is off by e = A u |angle| before its reduction and R u after it (Numerics::angle_error,
+//                   reduced_angle_error), and by what the position brings: |cos(t + e) - cos t| <= min(|sin t| e + e^2/2, e, 2);
+//                   then the function's own error, relative to the value.
 //   max, min        between the largest and the smallest that the arguments allow.
+//   rounded         between what the smallest and the largest that the argument allows are rounded to.
 //   f(x)            |f'| and |f''| times t and t^2/2, or the largest |f'| times t; then f's own error.  exp, log, tanh, erf,
 //                   sigmoid, softplus: below.  silu, gelu: activation.hpp.
 //   1/sqrt(x)       1/sqrt(x - s) - 1/sqrt(x) or 1/sqrt(x) - 1/sqrt(x + t), as it falls; s <= t: by how much x may be too small,
@@ -38,10 +40,14 @@ constexpr auto scaled = [](double x, double y, double t) {
 const Field Tracked::kNone;
 
 Legality has_rules(const Graph& graph, const Numerics& numerics) {
+  const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
+  if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
+    return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
   // These words narrow a computed factor of a product.  Where there is none they change nothing.
   const auto is_computed = [&](int argument) {
-    const Kind kind = graph.nodes[static_cast<std::size_t>(argument)].kind;
-    return kind != Kind::input && kind != Kind::take && kind != Kind::step;
+    const Node& n = graph.nodes[static_cast<std::size_t>(argument)];
+    const bool rotated = n.kind == Kind::step && n.stored == Stored::where_rotated;
+    return n.kind != Kind::input && n.kind != Kind::take && !rotated;
   };
   const auto narrows = [&](const Node& n) {
     return n.kind == Kind::dot && mean_of(graph, n).weights < 0 && std::ranges::any_of(n.arguments, is_computed);
@@ -128,10 +134,12 @@ Off Tracked::rounded(int i, Off off) const {
                  [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
 }
 
-// A value that the dtype may turn into infinity has no bound.  A kernel that stores the sum of a step and something else, like a
-// bias, may store that step in its place, before the addition: the larger of both counts.
+// In the accumulator's own format nothing is rounded again.  A value that the dtype may turn into infinity has no bound.  A
+// kernel that stores the sum of a step and something else, like a bias, may store that step in its place, before the addition:
+// the larger of both counts.
 Off Tracked::stored(int i, Off off) const {
   const DType to = declared_.storage;
+  if (to == declared_.numerics.accumulate) return off;
   const double u = unit_roundoff(to), low = rounding_floor(to), most = overflow_threshold(to);
   const Node& sum = node(node(i).kind == Kind::step ? node(i).arguments[0] : i);
   Field size = values_[i].value;
@@ -178,6 +186,12 @@ Off Tracked::visit_arithmetic(int i) {
                                                                     : numerics.rounds_rotated;
       Off off{*x.any, *x.fresh, x.k};
       return is_stored ? stored(i, std::move(off)) : off;
+    }
+    case Kind::rounded_to: {
+      const auto off = [to = n.to](double x, double y, double t) {
+        return std::isfinite(y) ? std::max(round_to(to, x + t) - y, y - round_to(to, x - t)) : 0.0;
+      };
+      return {.any = map(extents(), off, values_[n.arguments[0]].value, values_[i].value, total(n.arguments[0])), .fresh = {}};
     }
     case Kind::negate: {
       const Brought x = brought(n.arguments[0], n.axes);
@@ -392,18 +406,22 @@ Off Tracked::apply_function(int i) const {
     case Kind::cos_turn:
     case Kind::sin_turn: {
       const Numerics& declared = declared_.numerics;
-      const double far = declared.angle_error * u, near = (declared.reduced_angle_error + f) * u + low;
+      const double far = declared.angle_error * u, near = declared.reduced_angle_error * u;
+      const double f_low = declared.function_error * low;
       if (!total(n.arguments[1]).none() || !total(n.arguments[2]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
-      const Field power = map(
-          extents(), [base = n.number](double above, double below) { return std::pow(base, above / below); },
+      const Field frequency = map(
+          extents(),
+          [base = n.number](double above, double below) { return base == 0 ? above / below : std::pow(base, above / below); },
           values_[n.arguments[1]].value, values_[n.arguments[2]].value);
       return {.any = map(
                   extents(),
-                  [far, near](double position, double of_position, double t) {
+                  [=](double position, double of_position, double t, double y) {
                     if (position == 0 && t == 0) return 0.0;
-                    return (far * (std::fabs(position) + t) + t) * of_position + near;
+                    const double angle = (far * (std::fabs(position) + t) + t) * std::fabs(of_position) + near;
+                    const double off = std::min(moved(std::sqrt(std::max(1 - y * y, 0.0)), 1, 1, angle), 2.0);
+                    return off + u * f * (std::fabs(y) + off) + f_low;
                   },
-                  z, power, t_of_x),
+                  z, frequency, t_of_x, v),
               .fresh = {}};
     }
     case Kind::tanh:  // |f''| <= 4/(3 sqrt 3) = 0.7699

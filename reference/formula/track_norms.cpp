@@ -6,10 +6,10 @@
 // A sum of squares errs far to one side only.  With terms d that are off by e,
 //   sum (d + e)^2 = sum d^2 + sum 2 d e + sum e^2,
 // and the last sum only adds.  So it is too small by no more than D = |sum 2 d e|, where the error that all d share with their
-// mean cancels, since sum d = 0.  Its roundings take a share of what there is: u of each square, g u of the sum (track_sums.cpp),
-// so that at least (1 - u)(1 - g u)(sum d^2 - D) is left, and D + (1 + g) u sum d^2 is lost at most, whatever sum e^2 adds;
-// underflow loses half the least subnormal of each square.  The same holds of a mean of squares and of one to which epsilon is
-// added: each operation takes u, a quotient Q u more, of a number that is at least 0.
+// mean cancels, since sum d = 0.  Its roundings take a share of what there is: u of each square, g of the sum (the relative error
+// of a sum of one sign, track_sums.cpp), so that at least (1 - u)(1 - g)(sum d^2 - D) is left, and D + (g + u) sum d^2 is lost at
+// most, whatever sum e^2 adds; underflow loses half the least subnormal of each square.  The same holds of a mean of squares and
+// of one to which epsilon is added: each operation takes u, a quotient Q u more, of a number that is at least 0.
 #include <algorithm>
 #include <cmath>
 

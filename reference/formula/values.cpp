@@ -44,11 +44,12 @@ double apply(Kind kind, double a, double b) {
   }
 }
 
-// cos or sin of position base^(above/below).  The power, which seldom depends on the position, is found first, as a sum of two
-// f64.
+// cos or sin of position base^(above/below), or of position above/below.  The factor, which seldom depends on the position, is
+// found first, as a sum of two f64.
 Field turn(const Extents& e, const Node& node, const Field& position, const Field& above, const Field& below) {
   const auto power = [base = static_cast<long double>(node.number)](double a, double b) {
-    return std::pow(base, static_cast<long double>(a) / static_cast<long double>(b));
+    const long double quotient = static_cast<long double>(a) / static_cast<long double>(b);
+    return base == 0 ? quotient : std::pow(base, quotient);
   };
   const Field high = map(
       e, [&](double a, double b) { return static_cast<double>(power(a, b)); }, above, below);
@@ -194,6 +195,9 @@ Field Values::compute(const Node& node) const {
     case Group::arithmetic:
     case Group::function:
       if (node.kind == Kind::cos_turn || node.kind == Kind::sin_turn) return turn(extents_, node, value(0), value(1), value(2));
+      if (node.kind == Kind::rounded_to)
+        return map(
+            extents_, [to = node.to](double x) { return round_to(to, x); }, value(0));
       if (node.kind == Kind::where)
         return map(
             extents_, [](double holds, double a, double b) { return holds != 0 ? a : b; }, value(0), value(1), value(2));
@@ -349,6 +353,12 @@ bool Values::is_exact(const Node& node) const {
       // Exact in every format that accumulates.
       return !std::isfinite(node.number) || is_power_of_two_or_zero(node.number) ||
              (round_to(bf16, node.number) == node.number && round_to(f16, node.number) == node.number);
+    case Kind::rounded_to: {
+      const Node& of = graph_.nodes[static_cast<std::size_t>(node.arguments[0])];
+      const bool adds = of.kind == Kind::add || of.kind == Kind::subtract;
+      const auto exact = [&](int a) { return (*this)[a].exact; };
+      return exact(node.arguments[0]) || (adds && std::all_of(of.arguments.begin(), of.arguments.end(), exact));
+    }
     case Kind::max:
     case Kind::maximum:
     case Kind::minimum:

@@ -55,7 +55,7 @@ RowParts Values::rows_of(const Field& x, AxisSet over) const {
   return rows;
 }
 
-// A maximum that is infinite or NaN is subtracted from itself, so the row is NaN; as a logarithm of a sum it is the answer.
+// A maximum that is infinite or NaN is subtracted from itself, so the row is NaN; logsumexp's answer is that maximum.
 void Values::find_rows(int i, Known& y) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
   const Field& x = (*this)[node.arguments[0]].value;
@@ -77,7 +77,8 @@ void Values::find_rows(int i, Known& y) const {
       extents_, [](double l, double m) { return std::isfinite(m) ? l + m : m; }, rows.log_sum, rows.most);
   if (node.kind == Kind::log_softmax)
     y.value = map(
-        extents_, [](double v, double l) { return v - l; }, x, y.value);
+        extents_, [](double d, double l, double m) { return std::isfinite(m) ? -(d + l) : kNaN; }, y.rows.distance, y.rows.log_sum,
+        y.rows.most);
 }
 
 }  // namespace assay::formula

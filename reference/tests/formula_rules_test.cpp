@@ -172,6 +172,12 @@ std::vector<Rule> rules() {
        .most = 1 + 0x1p-19,
        .write = [](Formula&, const std::vector<Array>& a) { return where(a[0] * a[1] <= 1 + 0x1p-19, 1, 0); },
        .honest = [](const Inputs& a, const Habit& h) { return product(a, h) <= 1 + 0x1p-19 ? 1.0 : 0.0; }});
+  // Near the middle between two numbers of f16.
+  add({.name = "rounded_to",
+       .least = 1 - 0x1p-19,
+       .most = 1 + 0x1p-19,
+       .write = [](Formula&, const std::vector<Array>& a) { return rounded_to(f16, a[0] * a[1] + 0x1p-11); },
+       .honest = [](const Inputs& a, const Habit& h) { return round_to(f16, h.rounded(product(a, h) + 0x1p-11)); }});
   // The angle is half of the position, which is exact.
   add({.name = "cos_turn",
        .least = 0.25,
@@ -189,6 +195,12 @@ std::vector<Rule> rules() {
        .most = 3,
        .write = [](Formula&, const std::vector<Array>& a) { return sin_turn(a[0], -1, 2, 4); },
        .honest = [](const Inputs& a, const Habit& h) { return h.function(std::sin(a[0] / 2)); }});
+
+  add({.name = "cos_turn by a frequency",
+       .least = 0.5,
+       .most = 1,
+       .write = [](Formula&, const std::vector<Array>& a) { return cos_turn(a[0], a[1]); },
+       .honest = [](const Inputs& a, const Habit& h) { return h.function(std::cos(a[0] * a[1])); }});
 
   const auto function = [&](std::string name, double least, double most, Array (*of)(const Operand&), double (*exact)(double)) {
     add({.name = std::move(name),

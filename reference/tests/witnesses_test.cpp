@@ -131,6 +131,22 @@ bool leave_out(Graph& g, std::size_t i, std::size_t argument) {
   return true;
 }
 
+// Of `take`: another place that depends on the one asked for, `first - place` or `first + place`.
+bool take_elsewhere(Graph& g, std::size_t i, Kind kind, double first) {
+  if (g.nodes[i].kind != Kind::take) return false;
+  for (Node& n : g.nodes)
+    for (int& a : n.arguments)
+      if (a >= static_cast<int>(i)) a += 2;
+  for (Port& p : g.outputs)
+    if (p.node >= static_cast<int>(i)) p.node += 2;
+  const int places = g.nodes[i].arguments[1], at = static_cast<int>(i);
+  const AxisSet axes = g.nodes[static_cast<std::size_t>(places)].axes;
+  g.nodes.insert(g.nodes.begin() + at,
+                 {{.kind = Kind::constant, .number = first}, {.kind = kind, .arguments = {at, places}, .axes = axes}});
+  g.nodes[i + 2].arguments[1] = at + 1;
+  return true;
+}
+
 bool is_whole(double v) { return std::isfinite(v) && std::floor(v) == v; }
 
 // What a mistake does not change: a place that is taken and then not used, and which of the scores tells that one is infinite.
@@ -157,7 +173,7 @@ const std::vector<Mistake> kMistakes = {
     {"a base 1 % larger",
      [](Graph& g, std::size_t i) {
        Node& n = g.nodes[i];
-       if (n.kind != Kind::cos_turn && n.kind != Kind::sin_turn) return false;
+       if ((n.kind != Kind::cos_turn && n.kind != Kind::sin_turn) || n.number == 0) return false;
        n.number *= 1.01;
        return true;
      }},
@@ -182,6 +198,21 @@ const std::vector<Mistake> kMistakes = {
     {"a maximum for its logarithm of a sum",
      [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::logsumexp, Kind::max); }},
     {"a logarithm of softmax", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::softmax, Kind::log_softmax); }},
+    {"the element after the one asked for", [](Graph& g, std::size_t i) { return take_elsewhere(g, i, Kind::add, 1); }},
+    {"elements counted from the end",
+     [](Graph& g, std::size_t i) {
+       const AxisSet along = g.nodes[i].over;
+       return take_elsewhere(g, i, Kind::subtract, static_cast<double>(g.size(along)) - 1);
+     }},
+    {"a sigmoid for SiLU", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::silu, Kind::sigmoid); }},
+    {"GELU for SiLU", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::silu, Kind::gelu_tanh); }},
+    {"a softmax for its logarithm", [](Graph& g, std::size_t i) { return replace_kind(g, i, Kind::log_softmax, Kind::softmax); }},
+    {"rounded to 16 bits",
+     [](Graph& g, std::size_t i) {
+       if (g.nodes[i].kind != Kind::rounded_to) return false;
+       g.nodes[i].to = bf16;
+       return true;
+     }},
     {"a step left out", [](Graph& g, std::size_t i) { return leave_out(g, i, 0); }},
     {"the other operand alone", [](Graph& g, std::size_t i) { return leave_out(g, i, 1); }},
 };
