@@ -5,9 +5,10 @@
     make.py [OP...]      writes OP.json beside this file, of all ops by default
     make.py --check      exits with 1 if a file is not what this script makes
 
-They share nothing with the tree: neither its formulas nor its goldens (reference/) nor the oracles (validate/ops/).  A formula must
-meet them, and formulas that are wrong on purpose must not (reference/tests/witnesses_test.cpp).  Finite inputs are multiples of
-2^-5 of at most 10 bits, so f16 holds them exactly.  An output is the f64 nearest to the value.
+They share nothing with the tree: neither its formulas nor its goldens (reference/) nor the oracles (validate/ops/).  A formula
+must meet them, and formulas that are wrong on purpose must not (reference/tests/witnesses_test.cpp).  Finite inputs have at most
+10 bits, and f16 holds them exactly, but for a few whose sum overflows f32.  What an op rounds to the storage dtype is rounded to
+f32.  An output is the f64 nearest to the value.
 """
 
 import json
@@ -15,7 +16,7 @@ import random
 import sys
 from pathlib import Path
 
-from mpmath import cos, erf, exp, fsum, isinf, isnan, log, mp, mpf, pi, power, sin, sqrt, tanh
+from mpmath import cos, erf, exp, fsum, isinf, isnan, log, mp, mpf, pi, power, sin, sqrt, tanh, workprec
 
 mp.dps = 50
 HERE = Path(__file__).resolve().parent
@@ -29,14 +30,32 @@ def draw(rng, *shape, scale=4.0):
     return [draw(rng, *shape[1:], scale=scale) for _ in range(shape[0])]
 
 
-def gelu(z, form):
+def gelu_of(z, form):
     if form == "erf":
         return z / 2 * (1 + erf(z / sqrt(2)))
     return z / 2 * (1 + tanh(sqrt(2 / pi) * (z + mpf("0.044715") * z**3)))
 
 
+def in_f32(v):
+    """A number that is not subnormal, rounded to f32."""
+    with workprec(24):
+        rounded = +v
+    return rounded if abs(rounded) < mpf(2) ** 128 else rounded * mpf("inf")
+
+
+def normalised(row, epsilon):
+    """A row less its mean, over its standard deviation."""
+    mean = fsum(row) / len(row)
+    root = sqrt(fsum((v - mean) ** 2 for v in row) / len(row) + mpf(epsilon))
+    return [(v - mean) / root for v in row]
+
+
+def sums(a, b):
+    return [[mpf(p) + mpf(q) for p, q in zip(r, s)] for r, s in zip(a, b)]
+
+
 def add(a, b):
-    return {"y": [[mpf(p) + mpf(q) for p, q in zip(r, s)] for r, s in zip(a, b)]}
+    return {"y": sums(a, b)}
 
 
 def softmax(x):
@@ -68,12 +87,48 @@ def l2norm(x, epsilon):
 
 
 def layernorm(x, gamma, beta, epsilon):
+    rows = [normalised([mpf(v) for v in row], epsilon) for row in x]
+    return {"y": [[v * mpf(g) + mpf(b) for v, g, b in zip(row, gamma, beta)] for row in rows]}
+
+
+def residual_rmsnorm(x, residual, gamma, epsilon, sum="rounded"):
+    stored = [[in_f32(v) for v in row] for row in sums(x, residual)]
     out = []
-    for row in x:
-        mean = fsum(mpf(v) for v in row) / len(row)
-        root = sqrt(fsum((mpf(v) - mean) ** 2 for v in row) / len(row) + mpf(epsilon))
-        out.append([(mpf(v) - mean) / root * mpf(g) + mpf(b) for v, g, b in zip(row, gamma, beta)])
-    return {"y": out}
+    for row, rounded in zip(sums(x, residual), stored):
+        row = [r if sum == "rounded" or isinf(r) else v for v, r in zip(row, rounded)]
+        root = sqrt(fsum(v**2 for v in row) / len(row) + mpf(epsilon))
+        out.append([v / root * mpf(g) for v, g in zip(row, gamma)])
+    return {"y": out, "s": stored}
+
+
+def residual_layernorm(x, residual, gamma, beta, epsilon):
+    stored = [[in_f32(v) for v in row] for row in sums(x, residual)]
+    rows = [normalised(row, epsilon) for row in stored]
+    return {"y": [[v * mpf(g) + mpf(b) for v, g, b in zip(row, gamma, beta)] for row in rows], "s": stored}
+
+
+def layernorm_residual(x, residual, gamma, beta, epsilon):
+    return {"y": sums(layernorm(x, gamma, beta, epsilon)["y"], residual)}
+
+
+def gelu(x, form="tanh"):
+    return {"y": [[gelu_of(mpf(v), form) for v in row] for row in x]}
+
+
+def silu_mul(gate, up):
+    return {"y": [[mpf(p) / (1 + exp(-mpf(p))) * mpf(q) for p, q in zip(r, s)] for r, s in zip(gate, up)]}
+
+
+def cross_entropy(x, target):
+    losses = []
+    for row, place in zip(x, target):
+        seen = [mpf(v) for v in row]
+        losses.append(mpf("nan") if max(seen) == mpf("inf") else log(fsum(exp(v) for v in seen)) - seen[place])
+    return {"loss": losses, "mean": fsum(losses) / len(losses)}
+
+
+def embedding(table, ids):
+    return {"y": [table[i] for i in ids]}
 
 
 def products(x, weight, bias):
@@ -85,8 +140,16 @@ def linear(x, weight, bias=None):
     return {"y": products(x, weight, bias)}
 
 
+def gemm_swiglu(x, w_gate, w_up):
+    return silu_mul(products(x, w_gate, None), products(x, w_up, None))
+
+
+def layernorm_linear(x, gamma, beta, weight, epsilon, bias=None):
+    return {"y": products(layernorm(x, gamma, beta, epsilon)["y"], weight, bias)}
+
+
 def gelu_linear(x, weight, bias=None, form="tanh"):
-    return {"y": [[gelu(z, form) for z in row] for row in products(x, weight, bias)]}
+    return {"y": [[gelu_of(z, form) for z in row] for row in products(x, weight, bias)]}
 
 
 def row_reduce(x, what):
@@ -99,16 +162,27 @@ def row_reduce(x, what):
     return {"y": [reduce(row) for row in x]}
 
 
-def turned(row, position, rope, rotary_dim, base):
+def turned(row, position, rope, rotary_dim, base, frequencies=None):
     """One row of a head, rotated by its position (Su et al. 2021, RoFormer, section 3.4.2)."""
     turning = rotary_dim or len(row) // 2 * 2
     out = [mpf(v) for v in row]
     for i in range(turning // 2):
         one, other = (i, i + turning // 2) if rope == "half" else (2 * i, 2 * i + 1)
-        angle = position * power(mpf(base), -mpf(2 * i) / turning)
+        angle = position * (mpf(frequencies[i]) if frequencies else power(mpf(base), -mpf(2 * i) / turning))
         out[one] = mpf(row[one]) * cos(angle) - mpf(row[other]) * sin(angle)
         out[other] = mpf(row[one]) * sin(angle) + mpf(row[other]) * cos(angle)
     return out
+
+
+def rope(q, k, positions=None, frequencies=None, layout_of_pairs="half", rotary_dim=0, base=10000, offset=0):
+    def rotated(batch, tokens):
+        places = positions[batch] if positions else range(len(tokens))
+        return [
+            [turned(row, place + offset, layout_of_pairs, rotary_dim, base, frequencies) for row in token]
+            for place, token in zip(places, tokens)
+        ]
+
+    return {"q_out": [rotated(*pair) for pair in enumerate(q)], "k_out": [rotated(*pair) for pair in enumerate(k)]}
 
 
 def attention_forward(
@@ -228,10 +302,95 @@ def attention_cases(rng):
             yield extents, attributes, inputs
 
 
+ROPES = (
+    {"rotary_dim": 4, "offset": 3, "base": 100},
+    {"layout_of_pairs": "interleaved", "rotary_dim": 4, "offset": 2},
+    {"positions": "explicit", "rotary_dim": 4, "offset": 5},
+    {"frequencies": "given", "layout_of_pairs": "interleaved", "rotary_dim": 4, "offset": 1},
+)
+
+
+def rope_cases(rng):
+    """Six of each form.  The last channel is not rotated."""
+    for attributes in ROPES:
+        for number in range(6):
+            batch, seq, kv_heads, dim = 1 + number % 2, rng.randint(2, 4), rng.randint(1, 2), 5
+            inputs = {"q": draw(rng, batch, seq, 2 * kv_heads, dim), "k": draw(rng, batch, seq, kv_heads, dim)}
+            if "positions" in attributes:
+                inputs["positions"] = [[rng.randint(0, 40) for _ in range(seq)] for _ in range(batch)]
+            if "frequencies" in attributes:
+                inputs["frequencies"] = [rng.randint(0, 32) / 32 for _ in range(dim)]
+            yield {"batch": batch, "seq_q": seq, "heads": 2 * kv_heads, "kv_heads": kv_heads, "head_dim": dim}, attributes, inputs
+
+
+def cross_entropy_cases(rng):
+    """The fifth has a target of weight 0, the sixth an infinite element."""
+    for number in range(24):
+        tokens, vocab = rng.randint(1, 3), rng.choice((2, 3, 5, 8))
+        x, target = draw(rng, tokens, vocab, scale=rng.choice((0.5, 4.0, 16.0))), [rng.randrange(vocab) for _ in range(tokens)]
+        if number in (4, 5):
+            x[0][target[0]] = float("-inf" if number == 4 else "inf")
+        yield {"tokens": tokens, "vocab": vocab}, {}, {"x": x, "target": target}
+
+
+def residual_cases(op, rng):
+    """In every third a sum has more bits than f32, in two of residual_rmsnorm the first overflows."""
+    for number in range(24):
+        rows, cols, scale = rng.randint(1, 3), rng.choice((2, 3, 5, 8)), rng.choice((1 / 8, 0.5, 4.0))
+        x, residual = draw(rng, rows, cols, scale=scale), draw(rng, rows, cols, scale=scale)
+        if number % 3 == 0:
+            x = [[512 * v for v in row] for row in draw(rng, rows, cols, scale=16.0)]
+            residual = [[v / 128 for v in row] for row in draw(rng, rows, cols)]
+        attributes = {"epsilon": EPSILONS[number // 2 % len(EPSILONS)]}
+        inputs = {"x": x, "residual": residual, "gamma": draw(rng, cols)}
+        if op == "residual_rmsnorm":
+            if number % 2:
+                attributes["sum"] = "f32"
+            if number in (1, 5):
+                x[0][0] = residual[0][0] = (2.0 if number == 1 else -2.0) ** 127
+        else:
+            inputs["beta"] = draw(rng, cols)
+        yield {"rows": rows, "cols": cols}, attributes, inputs
+
+
+def gemm_swiglu_cases(rng):
+    for _ in range(24):
+        tokens, hidden, ffn = rng.randint(1, 3), rng.choice((1, 2, 3, 5)), rng.randint(1, 4)
+        weights = {"w_gate": draw(rng, ffn, hidden, scale=1.0), "w_up": draw(rng, ffn, hidden, scale=1.0)}
+        yield {"tokens": tokens, "hidden": hidden, "ffn": ffn}, {}, {"x": draw(rng, tokens, hidden), **weights}
+
+
+def layernorm_linear_cases(rng):
+    for number in range(24):
+        tokens, hidden, out = rng.randint(1, 3), rng.choice((2, 3, 5, 8)), rng.randint(1, 4)
+        inputs = {
+            "x": draw(rng, tokens, hidden, scale=rng.choice((1 / 8, 0.5, 4.0))),
+            "gamma": draw(rng, hidden),
+            "beta": draw(rng, hidden),
+            "weight": draw(rng, out, hidden, scale=1.0),
+        }
+        attributes = {"epsilon": EPSILONS[number // 2 % len(EPSILONS)]}
+        if number % 2:
+            attributes["bias"] = "yes"
+            inputs["bias"] = draw(rng, out)
+        yield {"tokens": tokens, "hidden": hidden, "out": out}, attributes, inputs
+
+
+CASES = {
+    "attention_forward": attention_cases,
+    "cross_entropy": cross_entropy_cases,
+    "gemm_swiglu": gemm_swiglu_cases,
+    "layernorm_linear": layernorm_linear_cases,
+    "residual_layernorm": lambda rng: residual_cases("residual_layernorm", rng),
+    "residual_rmsnorm": lambda rng: residual_cases("residual_rmsnorm", rng),
+    "rope": rope_cases,
+}
+
+
 def cases_of(op, rng):
     """(extents, attributes, inputs) of the cases of an op."""
-    if op == "attention_forward":
-        yield from attention_cases(rng)
+    if op in CASES:
+        yield from CASES[op](rng)
         return
     for number in range(24):
         rows = rng.randint(1, 3)
@@ -241,6 +400,14 @@ def cases_of(op, rng):
         epsilon = EPSILONS[number % len(EPSILONS)]
         if op == "add":
             yield matrix, {}, {"a": draw(rng, rows, cols, scale=scale), "b": draw(rng, rows, cols, scale=scale)}
+        elif op == "gelu":
+            yield matrix, {"form": "erf"} if number % 2 else {}, {"x": draw(rng, rows, cols, scale=scale / 4)}
+        elif op == "silu_mul":
+            yield matrix, {}, {"gate": draw(rng, rows, cols, scale=scale), "up": draw(rng, rows, cols)}
+        elif op == "embedding":
+            hidden, vocab = rng.randint(1, 3), cols
+            ids = [rng.randrange(vocab) for _ in range(rows)]
+            yield {"tokens": rows, "hidden": hidden, "vocab": vocab}, {}, {"table": draw(rng, vocab, hidden), "ids": ids}
         elif op == "softmax":
             yield matrix, {}, {"x": draw(rng, rows, cols, scale=scale)}
         elif op == "rmsnorm":
@@ -256,12 +423,15 @@ def cases_of(op, rng):
                 "x": draw(rng, rows, cols, scale=1 / 8 if number % 2 else scale),
                 "gamma": draw(rng, cols),
             }
-        elif op == "layernorm":
-            yield matrix, {"epsilon": epsilon}, {
+        elif op in ("layernorm", "layernorm_residual"):
+            inputs = {
                 "x": draw(rng, rows, cols, scale=scale / 4 if number % 2 else scale),
                 "gamma": draw(rng, cols),
                 "beta": draw(rng, cols),
             }
+            if op == "layernorm_residual":
+                inputs["residual"] = draw(rng, rows, cols)
+            yield matrix, {"epsilon": epsilon}, inputs
         elif op in ("linear", "gelu_linear"):
             tokens = rng.randint(1, 3)
             hidden = rng.choice((1, 2, 3, 5))
@@ -282,8 +452,31 @@ def cases_of(op, rng):
 
 OPS = {
     f.__name__: f
-    for f in (add, softmax, rmsnorm, rmsnorm_backward, l2norm, layernorm, linear, gelu_linear, row_reduce, attention_forward)
+    for f in (
+        add,
+        attention_forward,
+        cross_entropy,
+        embedding,
+        gelu,
+        gelu_linear,
+        gemm_swiglu,
+        l2norm,
+        layernorm,
+        layernorm_linear,
+        layernorm_residual,
+        linear,
+        residual_layernorm,
+        residual_rmsnorm,
+        rmsnorm,
+        rmsnorm_backward,
+        rope,
+        row_reduce,
+        silu_mul,
+        softmax,
+    )
 }
+# Attributes that say which inputs there are.
+OF_INPUTS = ("bias", "packed", "positions", "frequencies")
 
 
 def plain(values):
@@ -298,7 +491,7 @@ def plain(values):
 def text_of(op):
     lines = []
     for extents, attributes, inputs in cases_of(op, random.Random(f"witnesses of {op}")):
-        words = {name: value for name, value in attributes.items() if name not in ("bias", "packed")}
+        words = {name: value for name, value in attributes.items() if name not in OF_INPUTS}
         outputs = {name: plain(values) for name, values in OPS[op](**inputs, **words).items()}
         lines.append(
             json.dumps(
