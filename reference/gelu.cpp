@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -25,3 +26,13 @@ double scratch(const gelu::Args& a, const Rows& rows) { return scratch_of_rows(r
 static const LinkedGolden<gelu> linked_gelu(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::gelu::Args& a, Formula& f) {
+  f.out("y", a.form == Activation::gelu_erf ? gelu_erf(f.in("x")) : gelu_tanh(f.in("x")));
+}
+
+static const LinkedFormula<assay::gelu> formula_of_gelu("gelu", write);
+
+}  // namespace assay::formula
