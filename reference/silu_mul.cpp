@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -25,3 +26,11 @@ double scratch(const silu_mul::Args& a, const Rows& rows) { return scratch_of_ro
 static const LinkedGolden<silu_mul> linked_silu_mul(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::silu_mul::Args&, Formula& f) { f.out("y", step("s", silu(f.in("gate"))) * f.in("up")); }
+
+static const LinkedFormula<assay::silu_mul> formula_of_silu_mul("silu_mul", write);
+
+}  // namespace assay::formula
