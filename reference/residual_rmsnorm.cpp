@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -35,3 +36,17 @@ double scratch(const residual_rmsnorm::Args& a, const Rows& rows) {
 static const LinkedGolden<residual_rmsnorm> linked_residual_rmsnorm(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::residual_rmsnorm::Args& a, Formula& f) {
+  const Array total = f.in("x") + f.in("residual"), s = rounded_to(a.s.dtype, total), in_f32 = rounded_to(f32, total);
+  const Array x = a.sum == NormedSum::rounded ? s : where(absolute(in_f32) < INFINITY, total, in_f32);
+  const Array xhat = step("xhat", x * rsqrt(mean(Axis("cols"))(square(x)) + a.epsilon));
+  f.out("y", xhat * f.in("gamma"));
+  f.out("s", s);
+}
+
+static const LinkedFormula<assay::residual_rmsnorm> formula_of_residual_rmsnorm("residual_rmsnorm", write);
+
+}  // namespace assay::formula
