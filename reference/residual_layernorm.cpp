@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -40,3 +41,17 @@ double scratch(const residual_layernorm::Args& a, const Rows& rows) {
 static const LinkedGolden<residual_layernorm> linked_residual_layernorm(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::residual_layernorm::Args& a, Formula& f) {
+  const Array s = rounded_to(a.s.dtype, f.in("x") + f.in("residual"));
+  const Array centred = s - mean(Axis("cols"))(s);
+  const Array xhat = centred * rsqrt(mean(Axis("cols"))(square(centred)) + a.epsilon);
+  f.out("y", xhat * f.in("gamma") + f.in("beta"));
+  f.out("s", s);
+}
+
+static const LinkedFormula<assay::residual_layernorm> formula_of_residual_layernorm("residual_layernorm", write);
+
+}  // namespace assay::formula
