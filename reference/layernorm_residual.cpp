@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -38,3 +39,16 @@ double scratch(const layernorm_residual::Args& a, const Rows& rows) {
 static const LinkedGolden<layernorm_residual> linked_layernorm_residual(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::layernorm_residual::Args& a, Formula& f) {
+  const Array x = f.in("x");
+  const Array centred = x - mean(Axis("cols"))(x);
+  const Array xhat = centred * rsqrt(mean(Axis("cols"))(square(centred)) + a.epsilon);
+  f.out("y", step("normalised", xhat * f.in("gamma") + f.in("beta")) + f.in("residual"));
+}
+
+static const LinkedFormula<assay::layernorm_residual> formula_of_layernorm_residual("layernorm_residual", write);
+
+}  // namespace assay::formula
