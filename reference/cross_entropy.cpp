@@ -7,6 +7,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -41,3 +42,16 @@ double scratch(const cross_entropy::Args& a, const Rows&) {
 static const LinkedGolden<cross_entropy> linked_cross_entropy(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::cross_entropy::Args&, Formula& f) {
+  const Axis vocab("vocab");
+  const Array loss = -take(log_softmax(vocab)(f.in("x")), vocab, f.in("target"));
+  f.out("loss", loss);
+  f.out("mean", mean(Axis("tokens"))(loss));
+}
+
+static const LinkedFormula<assay::cross_entropy> formula_of_cross_entropy("cross_entropy", write);
+
+}  // namespace assay::formula
