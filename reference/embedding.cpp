@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -24,3 +25,11 @@ double scratch(const embedding::Args& a, const Rows& rows) { return scratch_of_r
 static const LinkedGolden<embedding> linked_embedding(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::embedding::Args&, Formula& f) { f.out("y", take(f.in("table"), Axis("vocab"), f.in("ids"))); }
+
+static const LinkedFormula<assay::embedding> formula_of_embedding("embedding", write);
+
+}  // namespace assay::formula
