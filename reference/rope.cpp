@@ -7,6 +7,8 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
+#include "reference/formula/rotation.hpp"
 
 namespace assay::reference {
 
@@ -63,3 +65,21 @@ double scratch(const rope::Args& a, const Rows& rows) { return scratch_of_rows(r
 static const LinkedGolden<rope> linked_rope(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::rope::Args& a, Formula& f) {
+  const Array q = f.in("q"), k = f.in("k");
+  const auto turning = static_cast<double>(a.rotary());
+  if (turning == 0) return f.out("q_out", q), f.out("k_out", k);
+  const ChannelPairs pairs(f, Axis("head_dim"), turning, a.layout == assay::rope::Layout::half);
+  const Array position = (a.explicit_positions ? f.in("positions") : f.index(Axis("seq_q"))) + a.offset;
+  const Turn turn =
+      a.given_frequencies ? pairs.by_frequencies(position, f.in("frequencies")) : pairs.by_base(position, a.base_used());
+  f.out("q_out", pairs.rotated(q, turn));
+  f.out("k_out", pairs.rotated(k, turn));
+}
+
+static const LinkedFormula<assay::rope> formula_of_rope("rope", write);
+
+}  // namespace assay::formula
