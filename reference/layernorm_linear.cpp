@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -60,3 +61,19 @@ double scratch(const layernorm_linear::Args& a, const Rows& rows) {
 static const LinkedGolden<layernorm_linear> linked_layernorm_linear(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::layernorm_linear::Args& a, Formula& f) {
+  const Array x = f.in("x");
+  const Axis hidden("hidden");
+  const Array centred = x - mean(hidden)(x);
+  const Array xhat = centred * rsqrt(mean(hidden)(square(centred)) + a.epsilon);
+  const Array n = step("n", xhat * f.in("gamma") + f.in("beta"));
+  const Array product = sum(hidden)(n * f.in("weight"));
+  f.out("y", a.has_bias ? step("product", product, Stored::with_every_step) + f.in("bias") : product);
+}
+
+static const LinkedFormula<assay::layernorm_linear> formula_of_layernorm_linear("layernorm_linear", write);
+
+}  // namespace assay::formula
