@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -33,3 +34,16 @@ double scratch(const gemm_swiglu::Args& a, const Rows& rows) { return scratch_of
 static const LinkedGolden<gemm_swiglu> linked_gemm_swiglu(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::gemm_swiglu::Args&, Formula& f) {
+  const Axis hidden("hidden");
+  const Array gate = step("gate", sum(hidden)(f.in("x") * f.in("w_gate")));
+  const Array up = step("up", sum(hidden)(f.in("x") * f.in("w_up")));
+  f.out("y", step("s", silu(gate), Stored::with_every_step) * up);
+}
+
+static const LinkedFormula<assay::gemm_swiglu> formula_of_gemm_swiglu("gemm_swiglu", write);
+
+}  // namespace assay::formula
