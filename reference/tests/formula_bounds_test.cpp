@@ -106,7 +106,7 @@ TEST_CASE("formulas: values are the goldens', and derived bounds are as tight as
       CHECK(median(ratios) > 0.3);
     }
   }
-  CHECK(ops >= 8);
+  CHECK(ops >= 18);
 }
 
 // There the error of the mean is far above the deviation, and its square above variance and epsilon.
