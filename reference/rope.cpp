@@ -71,7 +71,11 @@ namespace assay::formula {
 static void write(const assay::rope::Args& a, Formula& f) {
   const Array q = f.in("q"), k = f.in("k");
   const auto turning = static_cast<double>(a.rotary());
-  if (turning == 0) return f.out("q_out", q), f.out("k_out", k);
+  if (turning == 0) {
+    f.out("q_out", q);
+    f.out("k_out", k);
+    return;
+  }
   const ChannelPairs pairs(f, Axis("head_dim"), turning, a.layout == assay::rope::Layout::half);
   const Array position = (a.explicit_positions ? f.in("positions") : f.index(Axis("seq_q"))) + a.offset;
   const Turn turn =

@@ -73,7 +73,8 @@ def rmsnorm(x, gamma, epsilon):
 
 def rmsnorm_backward(dy, x, gamma, epsilon):
     """By the quotient rule: y = x gamma / n with n = sqrt(mean x^2 + epsilon), so dn/dx[c] = x[c] / (cols n)."""
-    dx, dgamma = [], [mpf(0)] * len(gamma)
+    dx = []
+    dgamma = [mpf(0)] * len(gamma)
     for grads, row in zip(dy, x):
         n = sqrt(fsum(mpf(v) ** 2 for v in row) / len(row) + mpf(epsilon))
         of_n = -fsum(mpf(g) * mpf(v) * mpf(w) for g, v, w in zip(grads, row, gamma)) / n**2
@@ -314,7 +315,10 @@ def rope_cases(rng):
     """Six of each form.  The last channel is not rotated."""
     for attributes in ROPES:
         for number in range(6):
-            batch, seq, kv_heads, dim = 1 + number % 2, rng.randint(2, 4), rng.randint(1, 2), 5
+            batch = 1 + number % 2
+            seq = rng.randint(2, 4)
+            kv_heads = rng.randint(1, 2)
+            dim = 5
             inputs = {"q": draw(rng, batch, seq, 2 * kv_heads, dim), "k": draw(rng, batch, seq, kv_heads, dim)}
             if "positions" in attributes:
                 inputs["positions"] = [[rng.randint(0, 40) for _ in range(seq)] for _ in range(batch)]
@@ -326,8 +330,10 @@ def rope_cases(rng):
 def cross_entropy_cases(rng):
     """The fifth has a target of weight 0, the sixth an infinite element."""
     for number in range(24):
-        tokens, vocab = rng.randint(1, 3), rng.choice((2, 3, 5, 8))
-        x, target = draw(rng, tokens, vocab, scale=rng.choice((0.5, 4.0, 16.0))), [rng.randrange(vocab) for _ in range(tokens)]
+        tokens = rng.randint(1, 3)
+        vocab = rng.choice((2, 3, 5, 8))
+        x = draw(rng, tokens, vocab, scale=rng.choice((0.5, 4.0, 16.0)))
+        target = [rng.randrange(vocab) for _ in range(tokens)]
         if number in (4, 5):
             x[0][target[0]] = float("-inf" if number == 4 else "inf")
         yield {"tokens": tokens, "vocab": vocab}, {}, {"x": x, "target": target}
@@ -405,9 +411,9 @@ def cases_of(op, rng):
         elif op == "silu_mul":
             yield matrix, {}, {"gate": draw(rng, rows, cols, scale=scale), "up": draw(rng, rows, cols)}
         elif op == "embedding":
-            hidden, vocab = rng.randint(1, 3), cols
-            ids = [rng.randrange(vocab) for _ in range(rows)]
-            yield {"tokens": rows, "hidden": hidden, "vocab": vocab}, {}, {"table": draw(rng, vocab, hidden), "ids": ids}
+            hidden = rng.randint(1, 3)
+            ids = [rng.randrange(cols) for _ in range(rows)]
+            yield {"tokens": rows, "hidden": hidden, "vocab": cols}, {}, {"table": draw(rng, cols, hidden), "ids": ids}
         elif op == "softmax":
             yield matrix, {}, {"x": draw(rng, rows, cols, scale=scale)}
         elif op == "rmsnorm":

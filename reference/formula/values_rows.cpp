@@ -77,8 +77,8 @@ void Values::find_rows(int i, Known& y) const {
       extents_, [](double l, double m) { return std::isfinite(m) ? l + m : m; }, rows.log_sum, rows.most);
   if (node.kind == Kind::log_softmax)
     y.value = map(
-        extents_, [](double d, double l, double m) { return std::isfinite(m) ? -(d + l) : kNaN; }, y.rows.distance, y.rows.log_sum,
-        y.rows.most);
+        extents_, [](double d, double l, double m) { return std::isfinite(m) ? -(d + l) : kNaN; }, y.rows.distance,
+        y.rows.log_sum, y.rows.most);
 }
 
 }  // namespace assay::formula

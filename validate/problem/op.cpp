@@ -62,7 +62,8 @@ std::string_view reference_of(const Op& op) {
   if (op.formula_alone) return "the formula";
   if (!by_formulas) return "the contract";
   if (op.composite) return "the formulas of its steps that have one";
-  return op.has_formula ? "the formula" : "the contract, as the op has no formula";
+  return op.has_formula ? "the formula, or the contract where a word of numerics lacks a rule"
+                        : "the contract, as the op has no formula";
 }
 
 std::span<const Op> ops() {
