@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/ops/by_formula.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -22,6 +24,16 @@ std::string_view kept(std::string name) {
     if (known == name) return known;
   return names.emplace_back(std::move(name));
 }
+
+// What is computed when a program begins needs no threads, and shall not fail where there are none.
+class OneThread {
+ public:
+  OneThread() { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+
+ private:
+  int before_ = omp_get_max_threads();
+};
 
 // A problem of a small case, with its tensors' memory.
 class Small {
@@ -86,6 +98,7 @@ void add_relation(Hooks& hooks, Relation r) {
 }  // namespace
 
 void derive_hooks(Op& op, const FormulaOf& formula) {
+  const OneThread here;
   Hooks& hooks = op.hooks;
   const std::vector<Case> cases = small_cases(op);
   std::vector<FormulaFacts> facts;
@@ -103,15 +116,17 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
     const bool summed = !of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); });
     if (summed && !says_sums) hooks.summed.push_back({.axis = use.axis});
     const bool free = of_all([&](const FormulaFacts& f) { return has(f.free, use.axis); });
-    if (free) add_relation(hooks, relations::permuted(kept(axis + "_permuted"), use.axis, "a result that depends on its place"));
+    const std::string_view permuted = kept(axis + "_permuted");
+    if (free)
+      add_relation(hooks, relations::permuted(permuted, use.axis, kept("a result that depends on its place along " + axis)));
     else if (of_all([&](const FormulaFacts& f) { return has(f.free, use.axis) || has(f.unordered, use.axis); }))
       add_relation(hooks,
-                   relations::summands_permuted(kept(axis + "_permuted"), use.axis, "a term that is dropped or added twice"));
+                   relations::summands_permuted(permuted, use.axis, kept("a term of " + axis + " dropped or added twice")));
     bool cut = free;
     for (std::size_t i = 0; cut && i < cases.size(); ++i) cut = is_cut_freely(op, formula, cases[i], facts[i], use.axis);
     if (cut)
-      add_relation(hooks,
-                   relations::first_part(kept("first_" + axis), use.axis, "a result that depends on the extent of an axis"));
+      add_relation(
+          hooks, relations::first_part(kept("first_" + axis), use.axis, kept("a result that depends on the extent of " + axis)));
   }
   if (!hooks.overflows.empty()) return;
   for (const std::string_view fill : {"extremes", "near_max", "wide_range", "one_outlier"}) {
