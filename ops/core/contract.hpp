@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types from which an op's contract is written.  An op `stem` is a struct of that name in ops/stem.hpp with
+// The types from which an op's contract is written.  An op `OP` is a struct of that name in ops/OP.hpp with
 //
 //   struct Args                                   run-time typed tensors, the shape beside each, and the attributes
-//   struct Golden                                 what the reference computes in f64: the outputs, and the magnitudes
-//                                                 that the bound needs; arrays have full size even if only some rows
-//                                                 are computed
 //   static constexpr AxisUse axes[]
 //   static void bind(Args&, visitor)              names every tensor (input, weight, output: a shape of axes, see
 //                                                 TensorOptions), every attribute (its default) and every choice (an
 //                                                 enum's names, the default first)
-//   static void bind(Golden&, visitor)            names every array of the golden, the outputs first and in the
-//                                                 order of Args
-//   static Legality legal(const Args&)
-//   static double bound(const Args&, const Golden&, const Numerics&, Errors, int output, int64 i)
-//                                                 the largest allowed |result - golden| of element i (row-major)
+//   static Legality legal(const Args&)            optional: for which arguments the op is defined
 //   static int64 row_of(const Args&, int output, int64 i)
 //                                                 optional: the row (rows.hpp) of element i; default: i divided by the
 //                                                 extent of the output's last axis
+//
+// What is right says the formula in reference/OP.cpp.  An op whose golden is made by hand has all of these, legal() too, and
+//
+//   struct Golden                                 what the reference computes in f64: the outputs, and the magnitudes
+//                                                 that the bound needs; arrays have full size even if only some rows
+//                                                 are computed
+//   static void bind(Golden&, visitor)            names every array of the golden, the outputs first and in the
+//                                                 order of Args
+//   static double bound(const Args&, const Golden&, const Numerics&, Errors, int output, int64 i)
+//                                                 the largest allowed |result - golden| of element i (row-major)
 //   static std::vector<Stage> stages(const Args&)
 //                                                 replaces bound() in an op composed of other ops: each output is an
 //                                                 output of one stage; stages are in execution order (stage.hpp)
 //   static Cost cost(const Args&)
 //
-// The golden is `void assay::reference::golden(const stem::Args&, stem::Golden&, const Rows&)` in reference/stem.cpp.
+// The golden is `void assay::reference::golden(const OP::Args&, OP::Golden&, const Rows&)` in reference/OP.cpp.
 #pragma once
 
 #include <algorithm>

@@ -59,7 +59,38 @@ inline double narrowed_magnitude(const Numerics& numerics, const Tensor& a, std:
   return overflows ? std::numeric_limits<double>::infinity() : sum;
 }
 
-// sum_abs = A, sum_sq = S^2; factor_abs: narrowed_magnitude.
+// Of many dot products of k terms each, with factors that are not narrowed: what does not depend on the element is computed once.
+class ProductError {
+ public:
+  ProductError(const Numerics& numerics, Errors errors, std::int64_t k) {
+    const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k),
+                 m = static_cast<double>(numerics.mma_terms);
+    const bool is_mma = numerics.mma_terms != 0;
+    const double steps = is_mma ? std::ceil(terms / m) : 0;
+    const double n = is_mma ? terms : static_cast<double>(numerics.chain.roundings(k) + 1);
+    chain_ =
+        is_mma ? chain_error(numerics.accumulate, steps * (m + 3), steps * (m + 3)) : chain_error(numerics.accumulate, n, terms);
+    underflow_ = (terms + 2) * 2 * rounding_floor(numerics.accumulate);
+    if (numerics.accumulate == f16) most_ = overflow_threshold(f16);
+    if (errors == Errors::coherent) return;
+    walk_ = deviations(errors) * std::sqrt(n) * u;
+    truncation_ = steps * 2 * u;
+  }
+  // root = S.
+  double operator()(double c, double sum_abs, double root) const {
+    const double worst = chain_ * sum_abs, size = std::fabs(c);
+    const double walked = walk_ * (root + size) + truncation_ * (size + 2 * root);
+    const double least = walk_ > 0 ? std::min(worst, walked) : worst;
+    return !(sum_abs * (1 + chain_) < most_) && most_ < kNoLimit ? kNoLimit : least + underflow_;
+  }
+
+ private:
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  double chain_ = 0, underflow_ = 0, most_ = kNoLimit;
+  double walk_ = 0, truncation_ = 0;  // 0: errors are coherent
+};
+
+// The same of one product, whose factors may be narrowed.  sum_abs = A, sum_sq = S^2; factor_abs: narrowed_magnitude.
 inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, double c, double sum_abs, double sum_sq,
                             double factor_abs = 0) {
   if (numerics.factors.precision) {
@@ -72,20 +103,7 @@ inline double product_error(const Numerics& numerics, Errors errors, std::int64_
     wide.factors = {};
     return narrowed + product_error(wide, errors, k * f.products, std::fabs(c) + narrowed, sum_abs * more, sum_sq * more * more);
   }
-  const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k);
-  const double underflow = (terms + 2) * 2 * rounding_floor(numerics.accumulate);
-  const double m = static_cast<double>(numerics.mma_terms);
-  const double steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
-  const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(k) + 1);
-  const double chain = numerics.mma_terms ? chain_error(numerics.accumulate, steps * (m + 3), steps * (m + 3))
-                                          : chain_error(numerics.accumulate, n, terms);
-  if (!(sum_abs * (1 + chain) < overflow_threshold(numerics.accumulate)) && numerics.accumulate == f16)
-    return std::numeric_limits<double>::infinity();
-  const double worst = chain * sum_abs + underflow;
-  if (errors == Errors::coherent) return worst;
-  const double s = std::sqrt(sum_sq);
-  return std::min(
-      worst, deviations(errors) * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) + underflow);
+  return ProductError(numerics, errors, k)(c, sum_abs, std::sqrt(sum_sq));
 }
 
 }  // namespace assay

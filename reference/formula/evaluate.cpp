@@ -10,7 +10,7 @@
 #include <numeric>
 
 namespace assay::formula {
-namespace {
+namespace cutting {  // Note: not without a name, since Parts::Plan has members of these types
 
 // Elements of the largest array of a block: small enough for a core's cache.
 constexpr std::int64_t kElements = 1 << 15;
@@ -150,7 +150,8 @@ class Hiding {
   std::vector<Tensor> tensors_;
 };
 
-}  // namespace
+}  // namespace cutting
+using namespace cutting;
 
 std::vector<int> cut_axes(const Graph& graph) {
   if (graph.outputs.empty()) return {};

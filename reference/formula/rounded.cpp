@@ -5,23 +5,21 @@
 #include <array>
 #include <cmath>
 
+#include "ops/core/one_lower.hpp"
 #include "reference/formula/values.hpp"
 
 namespace assay::formula {
 namespace {
 
 // Rounds by a policy.  Under one_lower the accumulator has 16 bits for f16 and bf16, and TF32's 11 for f32.  A formula that
-// rounds only once may do so in the storage dtype itself: there the next lower precision is 8 bits for f16, and an 8-bit float's
-// 4 for bf16.
+// rounds only once may do so in the storage dtype itself (one_lower.hpp).
 class Rounding {
  public:
   Rounding(const Numerics& n, Roundings policy, DType storage, bool rounds_once)
       : exact_(policy == Roundings::exact), numerics_(n), storage_(storage), chip_(info(n.accumulate).format) {
     if (!exact_ && n.factors.precision != 0) factor_bits_ = n.factors.precision * n.factors.pieces;
     if (policy != Roundings::one_lower) return;
-    const FloatFormat f = info(storage).format;
-    if (storage == f32) chip_ = {11, 127, -126};
-    else chip_ = rounds_once ? FloatFormat{storage == f16 ? 8 : 4, f.max_exponent, f.min_exponent} : f;
+    chip_ = storage == f32 || rounds_once ? one_lower(storage) : info(storage).format;
   }
   double operator()(double v) const { return exact_ ? v : round_to(chip_, v); }
   double factor(double v) const { return factor_bits_ == 53 ? v : round_to({factor_bits_, 127, -126}, v); }

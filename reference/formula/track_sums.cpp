@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/formula/product.hpp"
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "catch_shim.hpp"
-#include "reference/formula/product.hpp"
 #include "reference/tests/formula_testing.hpp"
 
 namespace assay {
@@ -222,23 +221,6 @@ TEST_CASE("formula: a graph reads back from its text, and other texts are refuse
   CHECK_THROWS_AS(parse(changed("\"of\":[0,2]", "\"of\":[0,9]")), FormulaError);
   CHECK_THROWS_AS(parse(changed("\"of\":[0,2]", "\"of\":[0]")), FormulaError);
   CHECK_THROWS_AS(parse(changed("[\"x\",\"f32\",[0,2]", "[\"x\",\"f32\",[0]")), FormulaError);
-}
-
-TEST_CASE("formula: the error of many products of one length is that of each", "[formula]") {
-  for (const DType accumulate : {f32, f16, bf16})
-    for (const std::int64_t mma_terms : {0, 8})
-      for (const Errors errors : {Errors::independent, Errors::coherent, Errors::typical})
-        for (const std::int64_t k : {1, 17, 5000}) {
-          const Numerics numerics{.accumulate = accumulate, .chain = {.lanes = 4, .extra = 2}, .mma_terms = mma_terms};
-          const ProductError error(numerics, errors, k);
-          for (const double size : {0.0, 1e-30, 1.0, 70'000.0})
-            for (const double root : {0.0, 0.125, 1.0})
-              for (const double value : {0.0, -0.5, 1.0}) {
-                const double each = product_error(numerics, errors, k, value * size, size, root * size * (root * size));
-                CHECK((error(value * size, size, root * size) == each ||
-                       std::fabs(error(value * size, size, root * size) - each) <= 1e-14 * each));
-              }
-        }
 }
 
 TEST_CASE("formula: axes have the order of most tensors", "[formula]") {

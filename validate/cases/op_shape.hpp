@@ -22,7 +22,7 @@ struct Attribute {
 };
 
 // A fill whose values overflow what sound kernels keep between inputs and outputs: a sum, a score, a stored intermediate.  So
-// they differ, and nobody is wrong.
+// they differ, and nobody is wrong.  Or one whose right answers are all 0, which prove nothing.
 struct Overflow {
   std::string_view fill;
   std::vector<DType> dtypes{};  // in which it does; empty: in all

@@ -2,8 +2,8 @@
 // What only the judge needs for add: exact probes, the fills of its own edges, the second oracle.
 #include "ops/add.hpp"
 
+#include "ops/core/one_lower.hpp"
 #include "validate/ops/elementwise_fills.hpp"
-#include "validate/ops/one_lower.hpp"
 #include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
 

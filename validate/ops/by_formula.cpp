@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/ops/by_formula.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -10,30 +8,13 @@
 
 #include "validate/ops/relations.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/values/common_fills.hpp"
 
 namespace assay {
 
 namespace {
 
 constexpr std::int64_t kExtent = 4;  // of every axis of the cases that are tried
-
-// Keeps a name for as long as the program runs, since hooks refer to theirs.
-std::string_view kept(std::string name) {
-  static std::deque<std::string> names;
-  for (const std::string& known : names)
-    if (known == name) return known;
-  return names.emplace_back(std::move(name));
-}
-
-// What is computed when a program begins needs no threads, and shall not fail where there are none.
-class OneThread {
- public:
-  OneThread() { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-
- private:
-  int before_ = omp_get_max_threads();
-};
 
 // A problem of a small case, with its tensors' memory.
 class Small {
@@ -81,13 +62,16 @@ bool is_cut_freely(const Op& op, const FormulaOf& formula, const Case& c, const 
   return formula.facts(Small(op, longer, false).problem->args()).constants == facts.constants;
 }
 
-// Whether a kernel that computes in f32, or stores its steps, overflows on this fill where exact arithmetic does not.
-bool is_overflowing(const Op& op, const FormulaOf& formula, std::string_view fill, DType dtype) {
+// Whether a fill shows nothing in this op: a kernel that computes in f32, or stores its steps, overflows where exact arithmetic
+// does not, or its only output is of zeros.
+bool shows_nothing(const Op& op, const FormulaOf& formula, const Fill& fill, DType dtype) {
   Case c = small_case(op, dtype);
-  c.fill = fill;
+  c.fill = fill.name;
   const Small small(op, c, true);
   std::vector<double> y(small.elements);
-  return formula.overflows(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, y);
+  const bool overflows = formula.overflows(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, y);
+  const bool alone = std::ranges::count(op.tensors, Role::output, &TensorSpec::role) == 1;
+  return overflows || (alone && std::ranges::all_of(y, [dtype](double v) { return round_to(dtype, v) == 0; }));
 }
 
 void add_relation(Hooks& hooks, Relation r) {
@@ -98,7 +82,6 @@ void add_relation(Hooks& hooks, Relation r) {
 }  // namespace
 
 void derive_hooks(Op& op, const FormulaOf& formula) {
-  const OneThread here;
   Hooks& hooks = op.hooks;
   const std::vector<Case> cases = small_cases(op);
   std::vector<FormulaFacts> facts;
@@ -109,30 +92,23 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
   hooks.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
   hooks.repeated_roundings = !of_all([](const FormulaFacts& f) { return !f.stores; });
   for (const FormulaFacts& f : facts)
-    if (hooks.last_addend.empty() && !f.last_addend.empty()) hooks.last_addend = kept(f.last_addend);
+    if (hooks.last_addend.empty() && !f.last_addend.empty()) hooks.last_addend = op.tensors[tensor_index(op, f.last_addend)].name;
   const bool says_sums = !hooks.summed.empty();
   for (const AxisUse& use : op.axes) {
-    const std::string axis(name(use.axis));
     const bool summed = !of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); });
     if (summed && !says_sums) hooks.summed.push_back({.axis = use.axis});
     const bool free = of_all([&](const FormulaFacts& f) { return has(f.free, use.axis); });
-    const std::string_view permuted = kept(axis + "_permuted");
-    if (free)
-      add_relation(hooks, relations::permuted(permuted, use.axis, kept("a result that depends on its place along " + axis)));
-    else if (of_all([&](const FormulaFacts& f) { return has(f.free, use.axis) || has(f.unordered, use.axis); }))
-      add_relation(hooks,
-                   relations::summands_permuted(permuted, use.axis, kept("a term of " + axis + " dropped or added twice")));
+    if (of_all([&](const FormulaFacts& f) { return has(f.free, use.axis) || has(f.unordered, use.axis); }))
+      add_relation(hooks, relations::along(use.axis, !free));
     bool cut = free;
     for (std::size_t i = 0; cut && i < cases.size(); ++i) cut = is_cut_freely(op, formula, cases[i], facts[i], use.axis);
-    if (cut)
-      add_relation(
-          hooks, relations::first_part(kept("first_" + axis), use.axis, kept("a result that depends on the extent of " + axis)));
+    if (cut) add_relation(hooks, relations::first_along(use.axis));
   }
   if (!hooks.overflows.empty()) return;
-  for (const std::string_view fill : {"extremes", "near_max", "wide_range", "one_outlier"}) {
-    Overflow overflow{fill};
+  for (const Fill& fill : common_fills()) {
+    Overflow overflow{fill.name};
     for (const DType dtype : kActivationDTypes)
-      if (is_overflowing(op, formula, fill, dtype)) overflow.dtypes.push_back(dtype);
+      if (shows_nothing(op, formula, fill, dtype)) overflow.dtypes.push_back(dtype);
     if (!overflow.dtypes.empty()) hooks.overflows.push_back(std::move(overflow));
   }
 }

@@ -2,9 +2,9 @@
 // Judge hooks of embedding: exact probes, fills, the second oracle, relations.
 #include "ops/embedding.hpp"
 
+#include "ops/core/one_lower.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/gemm_relations.hpp"
-#include "validate/ops/one_lower.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/values/common_fills.hpp"
 

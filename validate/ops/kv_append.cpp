@@ -2,7 +2,7 @@
 // Judge hooks of kv_append: exact probes, fills, the second oracle, relations.
 #include "ops/kv_append.hpp"
 
-#include "validate/ops/one_lower.hpp"
+#include "ops/core/one_lower.hpp"
 #include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
 #include "validate/problem/op.hpp"

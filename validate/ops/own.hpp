@@ -20,12 +20,8 @@ inline Relation relation_named(std::string_view named, const Hooks& hooks, std::
   for (const AxisUse& use : axes) {
     const bool summed =
         std::any_of(hooks.summed.begin(), hooks.summed.end(), [&](const Summed& s) { return s.axis == use.axis; });
-    const std::string axis(name(use.axis));
-    if (named == axis + "_permuted")
-      return summed ? relations::summands_permuted(named, use.axis, "a term that is dropped or added twice")
-                    : relations::permuted(named, use.axis, "a result that depends on its place");
-    if (named == "first_" + axis && !summed)
-      return relations::first_part(named, use.axis, "a result that depends on the extent of an axis");
+    if (named == relations::texts_of(use.axis).permuted) return relations::along(use.axis, summed);
+    if (named == relations::texts_of(use.axis).first && !summed) return relations::first_along(use.axis);
   }
   throw BadInput("'" + std::string(named) +
                  "' is no relation of this op; AXIS_permuted, or first_AXIS of an axis without sums, was expected");

@@ -2,6 +2,11 @@
 // Building blocks of relations.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "validate/problem/relation.hpp"
 
 namespace assay::relations {
@@ -20,6 +25,28 @@ inline Relation summands_permuted(std::string_view name, Axis axis, std::string_
 inline Relation first_part(std::string_view name, Axis axis, std::string_view shows, Applies applies = nullptr) {
   return {.name = name, .shows = shows, .move = Relation::Move::first_part, .axis = axis, .applies = applies};
 }
+// The relations of an axis by its name: AXIS_permuted, and first_AXIS of an axis without sums.
+struct AxisTexts {
+  std::string permuted, first, place, term, extent;
+};
+inline const AxisTexts& texts_of(Axis axis) {
+  static const std::vector<AxisTexts> of_all = [] {
+    std::vector<AxisTexts> texts;
+    for (const AxisInfo& info : kAxes) {
+      const std::string n(info.name);
+      texts.push_back({n + "_permuted", "first_" + n, "a result that depends on its place along " + n,
+                       "a term of " + n + " dropped or added twice", "a result that depends on the extent of " + n});
+    }
+    return texts;
+  }();
+  return of_all[static_cast<std::size_t>(axis)];
+}
+inline Relation along(Axis axis, bool summed) {
+  const AxisTexts& texts = texts_of(axis);
+  return summed ? summands_permuted(texts.permuted, axis, texts.term) : permuted(texts.permuted, axis, texts.place);
+}
+inline Relation first_along(Axis axis) { return first_part(texts_of(axis).first, axis, texts_of(axis).extent); }
+
 // Names outputs that sum over the moved axis, whose bits may change.
 inline Relation of_a_sum(Relation r, std::vector<std::string_view> sums) {
   r.within_bounds = std::move(sums);

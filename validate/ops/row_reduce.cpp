@@ -2,7 +2,7 @@
 // Judge hooks of row_reduce: exact probes, fills, the second oracle, relations.
 #include "ops/row_reduce.hpp"
 
-#include "validate/ops/one_lower.hpp"
+#include "ops/core/one_lower.hpp"
 #include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
 #include "validate/ops/row_relations.hpp"

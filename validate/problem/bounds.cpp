@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "validate/base/error.hpp"
+
 namespace assay {
 
 namespace {
@@ -18,7 +20,8 @@ class KeptBounds {
  public:
   // Of every element; empty if each is cheap to ask for, and they are too many or of sampled rows.
   std::span<const double> of(const Problem& problem, Errors errors, const Numerics& numerics, int output) {
-    if (problem.by_formula(numerics) || !problem.has_bounds(numerics)) {
+    if (const Legality has = problem.has_bounds(numerics); !has) throw BadInput("a kernel's numerics: " + has.why);
+    if (problem.by_formula(numerics)) {
       const Kept& kept = find(numerics, errors, kAllOutputs, [&] { return problem.bounds_by_formula(errors, numerics); });
       return kept.bounds[static_cast<std::size_t>(output)].values();
     }

@@ -93,8 +93,9 @@ void place_own(std::uint64_t key, bool aligned, bool merged, Placement& p) {
 template <class Value>
 void write_elements(const Tensor& t, std::byte* image, Value value) {
   constexpr std::int64_t kRun = 1 << 16;  // long rows are split between threads
+  constexpr std::int64_t kWorthThreads = 1 << 12;
   const std::int64_t inner = t.shape[t.rank - 1], rows = t.size() / inner, runs = (inner + kRun - 1) / kRun;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (t.size() >= kWorthThreads)
   for (std::int64_t k = 0; k < rows * runs; ++k) {
     const std::int64_t row = k / runs, first = k % runs * kRun, at = t.offset(row * inner);
     for (std::int64_t i = first; i < std::min(inner, first + kRun); ++i) encode(t.dtype, image, at + i, value(row * inner + i));

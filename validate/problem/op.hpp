@@ -55,7 +55,7 @@ class Problem {
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound_with(Errors, const Numerics&, int output, std::int64_t i) const = 0;
   // Whether there is a bound for these numerics at all: an op without one by hand needs rules for each word.
-  virtual bool has_bounds(const Numerics&) const { return true; }
+  virtual Legality has_bounds(const Numerics&) const { return Legality::yes(); }
   // Whether it was solved by its formula, which has rules for these numerics: then its bounds are found for all elements at once,
   // an array for each output.
   virtual bool by_formula(const Numerics&) const { return false; }

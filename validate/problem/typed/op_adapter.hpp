@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "ops/core/linked.hpp"
-#include "validate/base/error.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
@@ -72,10 +71,11 @@ class TypedProblem final : public Problem {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
     else return last_;
   }
-  bool has_bounds(const Numerics& n) const override { return !FormulaAlone<C> || by_formula(n); }
+  Legality has_bounds(const Numerics& n) const override {
+    return FormulaAlone<C> && derived_ ? derived_->has_rules(n) : Legality::yes();
+  }
   bool by_formula(const Numerics& n) const override { return derived_ && derived_->has_rules(n); }
   std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {
-    if (const Legality rules = derived_->has_rules(n); !rules) throw BadInput("a kernel's numerics: " + rules.why);
     return derived_->bounds(errors, n, rows_.all());
   }
   std::span<const double> golden(int output) const override {
