@@ -151,10 +151,11 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
     const double* const p = x.data + i * m * k;
     const double* const q = y.data + i * n * k;
     using From = Eigen::Map<const Matrix>;
-    if (x.turned && y.turned) to.noalias() = From(p, k, m).transpose() * From(q, k, n);
-    else if (x.turned) to.noalias() = From(p, k, m).transpose() * From(q, n, k).transpose();
-    else if (y.turned) to.noalias() = From(p, m, k) * From(q, k, n);
-    else to.noalias() = From(p, m, k) * From(q, n, k).transpose();
+    to.setZero();  // Note: a sum starts at 0, so that products that are all -0 give 0; Eigen's small products start at the first
+    if (x.turned && y.turned) to.noalias() += From(p, k, m).transpose() * From(q, k, n);
+    else if (x.turned) to.noalias() += From(p, k, m).transpose() * From(q, n, k).transpose();
+    else if (y.turned) to.noalias() += From(p, m, k) * From(q, k, n);
+    else to.noalias() += From(p, m, k) * From(q, n, k).transpose();
   }
   const std::vector<int> order = in_order(e, batch, rows, columns);
   if (std::is_sorted(order.begin(), order.end())) return out;

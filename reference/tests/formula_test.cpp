@@ -144,6 +144,26 @@ TEST_CASE("formula: of zeros the maximum is +0, or either", "[formula]") {
   CHECK(answers[1].errors[0] == std::vector<double>{0, 0x1p-200, 0});
 }
 
+// A kernel's sum starts at 0, so that it is +0 where all terms are -0.  Products of one term, of few and of many take different ways.
+TEST_CASE("formula: a sum whose terms are all -0 is +0", "[formula]") {
+  for (const std::int64_t terms : {1, 2, 9, 64})
+    for (const std::int64_t rows : {1, 3, 40}) {
+      std::vector<double> x(static_cast<std::size_t>(rows * terms), -0.0), w(static_cast<std::size_t>(5 * terms), 1.0);
+      std::vector<double> products(static_cast<std::size_t>(rows * 5)), sums(static_cast<std::size_t>(rows));
+      Formula f;
+      f.declare_input("x", {"rows", "cols"}, test::matrix(x, rows, terms));
+      f.declare_input("w", {"out", "cols"}, test::matrix(w, 5, terms));
+      f.declare_output("y", {"rows", "out"}, test::matrix(products, rows, 5));
+      f.declare_output("s", {"rows"}, test::vector_of(sums));
+      f.out("y", sum(formula::Axis("cols"))(f.in("x") * f.in("w")));
+      f.out("s", sum(formula::Axis("cols"))(f.in("x")));
+      const Tensor inputs[] = {test::matrix(x, rows, terms), test::matrix(w, 5, terms)};
+      const Declared declared[] = {{.numerics = {}}};
+      for (const Answer& answer : evaluate(f.graph(), inputs, {.total = rows}, declared))
+        for (const double v : answer.values) REQUIRE((v == 0 && !std::signbit(v)));
+    }
+}
+
 TEST_CASE("formula: a mean over a row of only -inf reads nothing", "[formula]") {
   std::vector<double> x = {-kInfinity, -kInfinity, 0, 0}, v = {kNaN, 1}, y(2);
   Formula f;
