@@ -27,6 +27,8 @@
 namespace assay::formula {
 namespace {
 
+constexpr double kEitherZero = 0x1p-200;  // where either zero is right: an error below any number but 0
+
 double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
 
 // |x| times the error t of its factor y.  An infinite product stays so, unless y may be 0.
@@ -163,13 +165,24 @@ Off Tracked::visit(int i) {
     case Group::gather: return take(i);
     case Group::function: return apply_function(i);
     case Group::reduction:
-      if (n.kind == Kind::sum) return add_up(i);
-      if (n.kind == Kind::dot) return mean_of(values_.graph(), n).weights >= 0 ? mean_up(i) : multiply_up(i);
+      if (n.kind == Kind::sum) return with_either_zero(i, add_up(i));
+      if (n.kind == Kind::dot) return with_either_zero(i, mean_of(values_.graph(), n).weights >= 0 ? mean_up(i) : multiply_up(i));
       if (n.kind == Kind::max) return choose(i);
       return along_rows(i);
     case Group::row_function: return weighs_means_alone(i) ? Off{} : along_rows(i);
   }
   return {};
+}
+
+// A sum of -0 alone is 0 in kernels that start at 0, and -0 in those that start at a term.
+Off Tracked::with_either_zero(int i, Off off) const {
+  const Known& y = values_[i];
+  if (std::ranges::any_of(y.value.at, [](double v) { return v == 0; }))
+    off.any = plus(
+        extents(), off.any,
+        map(
+            extents(), [](double v, double size) { return v == 0 && size == 0 ? kEitherZero : 0.0; }, y.value, y.terms.size));
+  return off;
 }
 
 Off Tracked::visit_arithmetic(int i) {
@@ -344,9 +357,8 @@ Off Tracked::choose(int i) const {
         },
         a, t_of_a, values_[n.arguments[1]].value, total(n.arguments[1]), v);
   }
-  // Where either zero is right, an error below any number but 0.
   return {.any = map(
-              extents(), [](double e, double either) { return std::max(e, either * 0x1p-200); }, off,
+              extents(), [](double e, double either) { return std::max(e, either * kEitherZero); }, off,
               values_.zeros_of_both_signs(n, v)),
           .fresh = {}};
 }

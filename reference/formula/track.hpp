@@ -75,6 +75,7 @@ class Tracked {
 
   // One more rounding of a node whose error is `off`, to the accumulator's format or to the storage dtype.
   Off rounded(int node, Off off) const;
+  Off with_either_zero(int node, Off off) const;
   Off stored(int node, Off off) const;
   template <class Extra>
   Off widened(int node, Off off, const Field& size, Extra&& extra) const;

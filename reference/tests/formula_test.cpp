@@ -144,7 +144,8 @@ TEST_CASE("formula: of zeros the maximum is +0, or either", "[formula]") {
   CHECK(answers[1].errors[0] == std::vector<double>{0, 0x1p-200, 0});
 }
 
-// A kernel's sum starts at 0, so that it is +0 where all terms are -0.  Products of one term, of few and of many take different ways.
+// A kernel's sum mostly starts at 0, so that it is +0 where all terms are -0.  Products of one term, of few and of many take
+// different ways.
 TEST_CASE("formula: a sum whose terms are all -0 is +0", "[formula]") {
   for (const std::int64_t terms : {1, 2, 9, 64})
     for (const std::int64_t rows : {1, 3, 40}) {
@@ -160,7 +161,11 @@ TEST_CASE("formula: a sum whose terms are all -0 is +0", "[formula]") {
       const Tensor inputs[] = {test::matrix(x, rows, terms), test::matrix(w, 5, terms)};
       const Declared declared[] = {{.numerics = {}}};
       for (const Answer& answer : evaluate(f.graph(), inputs, {.total = rows}, declared))
-        for (const double v : answer.values) REQUIRE((v == 0 && !std::signbit(v)));
+        for (std::size_t i = 0; i < answer.values.size(); ++i) {
+          REQUIRE((answer.values[i] == 0 && !std::signbit(answer.values[i])));
+          CAPTURE(terms, rows, i);
+          REQUIRE((answer.errors[0][i] > 0 && answer.errors[0][i] < 0x1p-100));  // kernels that start at a term return -0
+        }
     }
 }
 

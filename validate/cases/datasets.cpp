@@ -267,7 +267,7 @@ Edges edges(const Node& n, std::string op) {
 }
 
 Common common(const Node& n) {
-  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "combined", "long", "models", "random"});
+  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "combined", "counted", "long", "models", "random"});
   const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"};
   Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
@@ -281,9 +281,11 @@ Common common(const Node& n) {
   }
   const Node combined = n.at("combined").object(axis_names());
   for (const std::string_view axis : axis_names()) c.combined[std::string(axis)] = combined.at(axis).integers(0);
-  const Node longer = n.at("long").object(axis_names());
-  for (const std::string_view axis : axis_names())
+  const Node longer = n.at("long").object(axis_names()), counted = n.at("counted").object(axis_names());
+  for (const std::string_view axis : axis_names()) {
     if (longer.has(axis)) c.longer[std::string(axis)] = longer.at(axis).integer(1);
+    if (counted.has(axis)) c.counted[std::string(axis)] = counted.at(axis).integer(1);
+  }
   c.models = model_use(n.at("models"));
   c.random = ranges(n.at("random"), common_fill_names());
   for (const std::string_view axis : axis_names())

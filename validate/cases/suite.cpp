@@ -54,22 +54,29 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
   }
 }
 
+// What an op without its own file has in common with all others: axes that have the given suite's first extents.
+Case common_case(const Common& common, const OpShape& op, const std::string& suite) {
+  Case c = new_case(op, "edges/common");
+  for (const AxisUse& use : op.axes)
+    c.dims[use.axis] = std::max(use.least, common.axes.at(suite).at(std::string(name(use.axis))).front());
+  return c;
+}
+
 // Cases of an op without its own file: the default shape, then each value of each axis alone, then each fill and layout.
 void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
-  const auto& values = common.axes.at(suite);
-  Case usual = new_case(op, "edges/common");
-  for (const AxisUse& use : op.axes) usual.dims[use.axis] = std::max(use.least, values.at(std::string(name(use.axis))).front());
-  const auto add = [&](const Case& c) {
+  const auto add = [&](const Case& c, std::span<const DType> dtypes = kActivationDTypes) {
     if (elements(c, op) > common.most_elements) return;
-    for (const DType t : kActivationDTypes) {
+    for (const DType t : dtypes) {
       Case typed = c;
       typed.dtype = t;
       list.add(std::move(typed));
     }
   };
+  const std::span<const DType> few = suite == "smoke" ? std::span(kActivationDTypes).first(1) : kActivationDTypes;
+  const Case usual = common_case(common, op, suite);
   add(usual);
   for (const AxisUse& use : op.axes)
-    for (const std::int64_t v : values.at(std::string(name(use.axis)))) {
+    for (const std::int64_t v : common.axes.at(suite).at(std::string(name(use.axis)))) {
       Case c = usual;
       c.dims[use.axis] = v;
       add(c);
@@ -80,10 +87,25 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
     add(c);
   }
   for (const std::string& layout : common.layouts.at(suite)) {
-    Case c = usual;
+    const Layout& wanted = *find_layout(layout);
+    Case c = wanted.alone ? common_case(common, op, "fixed") : wanted.far ? common_case(common, op, "sanitize") : usual;
     c.layout = layout;
-    add(c);
+    // Note: the sum of the extents decides which tensor it is.
+    constexpr int kTensors = 8;
+    for (int i = 0; i < (wanted.alone ? kTensors : 1); ++i, ++c.dims[op.axes.front().axis])
+      add(c, wanted.alone || wanted.far ? few : kActivationDTypes);
   }
+  if (suite != "edges") return;
+  // More of what is counted than a launch has blocks along an axis of its grid: of much, little each.
+  for (const AxisUse& use : op.axes)
+    for (const auto& [axis, extent] : common.counted)
+      for (const std::int64_t each : {3, 8}) {
+        if (axis != name(use.axis)) continue;
+        Case c = usual;
+        for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
+        c.dims[use.axis] = extent;
+        add(c, std::span(kActivationDTypes).first(1));
+      }
 }
 
 // The case of a model with `taken` tokens, where the model has `tokens`.  A window is shortened as the tokens are, so that it

@@ -89,6 +89,23 @@ void place_own(std::uint64_t key, bool aligned, bool merged, Placement& p) {
   }
 }
 
+// Of what lies at multiples of 16 bytes: moves the start away from them.
+void shift_start(std::uint64_t key, Placement& p) {
+  const std::int64_t element = size_of(p.tensor.dtype);
+  p.offset = static_cast<std::size_t>((1 + random::index(key, p.tensor.rank, kVectorBytes / element - 1)) * element);
+}
+// The same for all rows but the first: the nearest lie an element further apart, and the others as far as they then must.
+void shift_rows(Tensor& t) {
+  std::vector<int> outwards;  // outer axes, the one with the smallest stride first
+  for (int i = 0; i + 1 < t.rank; ++i) outwards.push_back(i);
+  std::ranges::sort(outwards, {}, [&t](int i) { return t.stride[i]; });
+  std::int64_t rows = 1;  // that lie within one step along the axis
+  for (const int i : outwards) {
+    t.stride[i] += rows;
+    rows *= std::max<std::int64_t>(t.shape[i], 1);
+  }
+}
+
 // Writes value(i) as element i of a tensor with contiguous rows.
 template <class Value>
 void write_elements(const Tensor& t, std::byte* image, Value value) {
@@ -135,8 +152,12 @@ std::vector<Placement> place(const Op& op, const Case& c) {
       const bool merged = !spec.options.merged_if.empty() && attribute(c, spec.options.merged_if) != 0;
       const std::size_t from = draws_of(*layout, op, index);
       const bool aligned = draws_alignment(*layout, op, c, from);
-      place_own(random::key(c.seed, from, random::Purpose::layout), aligned, merged, p);
-      if (layout->alone && !aligned && p.offset == 0) p.offset = static_cast<std::size_t>(size_of(p.tensor.dtype));
+      const std::uint64_t key = random::key(c.seed, from, random::Purpose::layout);
+      place_own(key, aligned || layout->alone, merged, p);
+      if (layout->alone && !aligned) {
+        if (layout->starts) shift_start(key, p);
+        else shift_rows(p.tensor);
+      }
     } else {
       // Note: tables of integers stay near, since the judge reads them by itself.
       place_alike(layout->far && !is_float(p.tensor.dtype) ? *find_layout("padded16") : *layout, p);

@@ -89,6 +89,15 @@ double extremes(const FillSite& s, std::int64_t i) {
   }
 }
 
+// Rows of inputs lie at either end of what a square may have: 2^50 or 2^-50 times as large as usual (f16: 2^10), in all
+// combinations of two inputs.
+double row_scales(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input || s.shape.size() < 2) return normal(s, i);
+  const int power = s.dtype == f16 ? 10 : 50;
+  const bool large = (i / cols(s)) >> s.tensor_index & 1;
+  return normal(s, i) * random::power_of_two(large ? power : -power);
+}
+
 // About half of the rows, never all, are +0.
 double zero_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s);
@@ -115,6 +124,16 @@ double special_first(const FillSite& s, std::int64_t i) {
 double special_later(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input || s.tensor_index == 0 || !special_here(s, i)) return normal(s, i);
   return special(draw(s, Purpose::kind, i, 3));
+}
+
+// One row in each block of 16 (or in all, if fewer), the same in all tensors, is zeros in the first input and has a special
+// element in the others; in half of the cases it is the other way round.
+double special_at_zeros(const FillSite& s, std::int64_t i) {
+  const std::int64_t period = std::min<std::int64_t>(rows(s), 16), row = i / cols(s);
+  if (row % period != static_cast<std::int64_t>(shared_key(s, Purpose::row) % 16) % period) return normal(s, i);
+  const bool first_is_zero = shared_key(s, Purpose::kind) & 1;
+  if (first_input(s) == first_is_zero) return 0;
+  return i % cols(s) == draw(s, Purpose::column, row, cols(s)) ? special(draw(s, Purpose::kind, i, 3)) : normal(s, i);
 }
 
 // All tensors but the first input look like a fresh module's at their ends.  These are up to four elements, a quarter of the row,
@@ -178,6 +197,7 @@ constexpr std::array kCommon{
     Fill{"wide_range", "an intermediate in a narrow dtype", false, wide_range},
     Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
     Fill{"extremes", "an intermediate that overflows or underflows where the result does not", false, extremes},
+    Fill{"row_scales", "a cube or a product of three that overflows or underflows where the result does not", false, row_scales},
     Fill{"zero_rows", "division by the norm of a row of zeros", false, zero_rows},
     Fill{"signed_zeros", "a test for zero, or a mask, that depends on the sign of zero", false, signed_zeros},
     Fill{"nan_in_row", "a NaN that a comparison drops or that leaks into other rows", false, special_first<Special::nan>},
@@ -187,6 +207,7 @@ constexpr std::array kCommon{
     Fill{"nan_at_ends", "a row of odd length whose last access takes in its neighbour", false, nan_at_ends},
     Fill{"special_later_input", "NaN or inf in a later input that is dropped, or reaches outputs that do not depend on it", false,
          special_later},
+    Fill{"special_at_zeros", "a row left out because a factor is 0, though the other is NaN or inf", false, special_at_zeros},
     Fill{"fresh_ends", "a guess from a tensor's ends: that it is fresh, or a matrix triangular", false, fresh_ends},
     Fill{"fresh_starts", "a guess from a row's first elements: that all are ones or zeros", false, fresh_starts},
     Fill{"fresh_weights", "a norm left out where gamma is 1 and beta 0", false, fresh_weights},

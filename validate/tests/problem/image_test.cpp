@@ -18,7 +18,9 @@ namespace {
 
 // y[rows, cols] of x[rows, cols] and w[cols], with a batch in front for `cube`.
 const Op& matrix() {
+  static constexpr AxisUse axes[] = {{Axis::batch}, {Axis::rows}, {Axis::cols}};
   static const Op op{.name = "matrix",
+                     .axes = axes,
                      .tensors = {{"x", Role::input, {Axis::rows, Axis::cols}},
                                  {"w", Role::weight, {Axis::cols}},
                                  {"cube", Role::input, {Axis::batch, Axis::rows, Axis::cols}},
@@ -81,6 +83,29 @@ TEST_CASE("image: every layout that tensors share is placed as its name says") {
             else CHECK(x.stride[0] == cols + 3);
           }
         }
+}
+
+TEST_CASE("image: in alone one tensor's start is not aligned, in alone_rows its rows are not", "[layout]") {
+  for (const DType dtype : {f16, f32})
+    for (const bool starts : {true, false}) {
+      std::set<std::size_t> taken;
+      for (std::int64_t rows = 4; rows < 12; ++rows) {
+        const std::vector<Placement> all = place(matrix(), the_case(rows, 24, dtype, starts ? "alone" : "alone_rows"));
+        for (std::size_t k = 0; k < all.size(); ++k) {
+          const Tensor& t = all[k].tensor;
+          CHECK(t.rows_contiguous());
+          std::set<std::int64_t> places;  // no two elements share one
+          for (std::int64_t i = 0; i < t.size(); ++i) places.insert(t.offset(i));
+          CHECK(places.size() == static_cast<std::size_t>(t.size()));
+          bool rows_aligned = true;
+          for (int i = 0; i + 1 < t.rank; ++i) rows_aligned &= t.stride[static_cast<std::size_t>(i)] * size_of(dtype) % 16 == 0;
+          if (!starts) CHECK(all[k].offset == 0);
+          if (starts) CHECK(rows_aligned);
+          if (all[k].offset != 0 || !rows_aligned) taken.insert(k);
+        }
+      }
+      CHECK(taken.size() == (starts ? 4 : 3));  // a vector has no rows
+    }
 }
 
 TEST_CASE("image: with a mixed layout each tensor has a start and strides of its own, drawn from the seed", "[layout]") {

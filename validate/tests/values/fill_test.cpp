@@ -68,15 +68,16 @@ TEST_CASE("fill: the same seed gives the same values, another seed or tensor oth
 
 TEST_CASE("fill: only the fills that promise specials have any, in every dtype and role") {
   for (const Fill& f : common_fills())
-    for (const DType t : kActivationDTypes)
-      for (const Role role : {Role::input, Role::weight}) {
-        INFO(f.name << " " << name(t));
-        bool any = false;
-        for (const double v : values(f.name, {40, 65, t, 0, role})) any |= special(v);
-        const bool promised =
-            f.name == "nan_in_row" || f.name == "inf_in_row" || f.name == "neg_inf_in_row" || f.name == "nan_at_ends";
-        CHECK(any == (promised && role == Role::input));
-      }
+    if (f.name != "special_at_zeros")  // in one role or the other
+      for (const DType t : kActivationDTypes)
+        for (const Role role : {Role::input, Role::weight}) {
+          INFO(f.name << " " << name(t));
+          bool any = false;
+          for (const double v : values(f.name, {40, 65, t, 0, role})) any |= special(v);
+          const bool promised =
+              f.name == "nan_in_row" || f.name == "inf_in_row" || f.name == "neg_inf_in_row" || f.name == "nan_at_ends";
+          CHECK(any == (promised && role == Role::input));
+        }
 }
 
 TEST_CASE("fill: specials spoil one row at least, never all of several, one element each") {
@@ -210,11 +211,35 @@ TEST_CASE("fill: each class is what its name says") {
   }
   SECTION("weights are N(0, 1) beside every class of inputs") {
     for (const Fill& f : common_fills()) {
-      if (f.name == "ramp" || f.name == "subnormals" || f.name.starts_with("fresh_")) continue;
+      if (f.name == "ramp" || f.name == "subnormals" || f.name == "special_at_zeros" || f.name.starts_with("fresh_")) continue;
       INFO(f.name);
       CHECK(values(f.name, {4, 65, f32, 2, Role::weight}) == values("normal", {4, 65, f32, 2, Role::weight}));
     }
   }
+}
+
+TEST_CASE("fill: special_at_zeros has specials where another tensor's row is zeros, in either role") {
+  constexpr std::int64_t kRows = 33, kCols = 9;
+  std::set<bool> first_is_zero;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const auto x = values("special_at_zeros", {kRows, kCols, f32, 0, Role::input, seed});
+    const auto y = values("special_at_zeros", {kRows, kCols, f32, 1, Role::input, seed});
+    const auto of_row = [](const std::vector<double>& v, std::int64_t row, auto&& is) {
+      return std::count_if(v.begin() + row * kCols, v.begin() + (row + 1) * kCols, is);
+    };
+    const auto zero = [](double v) { return v == 0; };
+    int met = 0;
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      const auto zeros = of_row(x, row, zero), others = of_row(y, row, zero);
+      CHECK((zeros == kCols) == (of_row(y, row, special) == 1));
+      CHECK((others == kCols) == (of_row(x, row, special) == 1));
+      met += zeros == kCols || others == kCols;
+      if (zeros + others) first_is_zero.insert(zeros == kCols);
+    }
+    CHECK((met == 2 || met == 3));
+  }
+  CHECK(first_is_zero.size() == 2);
 }
 
 TEST_CASE("fill: special_pairs has every pair of its values in 169 elements") {
