@@ -2,6 +2,7 @@
 #include "validate/ops/by_formula.hpp"
 
 #include <algorithm>
+#include <cfenv>
 #include <deque>
 #include <string>
 #include <vector>
@@ -74,6 +75,18 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const Fill& fill, DTy
   return overflows || (alone && std::ranges::all_of(y, [dtype](double v) { return round_to(dtype, v) == 0; }));
 }
 
+// Infinities and NaNs are tried on purpose, so they must not trap, however the process was started.
+class NoTraps {
+ public:
+  NoTraps() { std::feholdexcept(&before_); }
+  ~NoTraps() { std::fesetenv(&before_); }
+  NoTraps(const NoTraps&) = delete;
+  NoTraps& operator=(const NoTraps&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
 void add_relation(Hooks& hooks, Relation r) {
   const auto same = [&](const Relation& other) { return other.name == r.name; };
   if (std::ranges::none_of(hooks.relations, same)) hooks.relations.push_back(std::move(r));
@@ -105,6 +118,7 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
     if (cut) add_relation(hooks, relations::first_along(use.axis));
   }
   if (!hooks.overflows.empty()) return;
+  const NoTraps no_traps;
   for (const Fill& fill : common_fills()) {
     Overflow overflow{fill.name};
     for (const DType dtype : kActivationDTypes)
