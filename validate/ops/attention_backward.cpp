@@ -220,7 +220,7 @@ bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c
 static Hooks hooks() {
   using namespace attention_relations;
   return {
-      .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}},
+      .overflows = {{"row_scales"}, {"extremes"}, {"near_max"}, {"wide_range"}},
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,

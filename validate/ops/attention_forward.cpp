@@ -183,7 +183,7 @@ void unpack(Case& c) { c.attributes.erase("packed"); }
 
 static Hooks hooks() {
   return {
-      .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
+      .overflows = {{"row_scales"}, {"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills =
           {{.name = "probe_one_key",
             .shows = "a wrong key, query, head or channel: O is the V of one key; exact",

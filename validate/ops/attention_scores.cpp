@@ -161,7 +161,7 @@ bool exact_digits(const Dims& d, DType t) { return room_for_digits(d, t) && atte
 
 static Hooks hooks() {
   return {
-      .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
+      .overflows = {{"row_scales"}, {"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills = {{.name = "probe_uniform",
                  .shows = "a padding key that is included, a key that is not; exact without a mask",
                  .coherent = true,
