@@ -27,8 +27,6 @@
 namespace assay::formula {
 namespace {
 
-constexpr double kEitherZero = 0x1p-200;  // where either zero is right: an error below any number but 0
-
 double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
 
 // |x| times the error t of its factor y.  An infinite product stays so, unless y may be 0.
@@ -166,7 +164,7 @@ Off Tracked::visit(int i) {
     case Group::function: return apply_function(i);
     case Group::reduction:
       if (n.kind == Kind::sum) return with_either_zero(i, add_up(i));
-      if (n.kind == Kind::dot) return with_either_zero(i, mean_of(values_.graph(), n).weights >= 0 ? mean_up(i) : multiply_up(i));
+      if (n.kind == Kind::dot) return mean_of(values_.graph(), n).weights >= 0 ? mean_up(i) : multiply_up(i);
       if (n.kind == Kind::max) return choose(i);
       return along_rows(i);
     case Group::row_function: return weighs_means_alone(i) ? Off{} : along_rows(i);
@@ -174,14 +172,14 @@ Off Tracked::visit(int i) {
   return {};
 }
 
-// A sum of -0 alone is 0 in kernels that start at 0, and -0 in those that start at a term.
+// A sum of -0 alone is 0 in kernels that start at 0, and -0 in those that start at a term.  (Of products the allowance for
+// underflow covers both.)
 Off Tracked::with_either_zero(int i, Off off) const {
-  const Known& y = values_[i];
-  if (std::ranges::any_of(y.value.at, [](double v) { return v == 0; }))
-    off.any = plus(
-        extents(), off.any,
-        map(
-            extents(), [](double v, double size) { return v == 0 && size == 0 ? kEitherZero : 0.0; }, y.value, y.terms.size));
+  const Field either = values_.only_negative_zeros(node(i));
+  if (!either.none())
+    off.any = plus(extents(), off.any,
+                   map(
+                       extents(), [](double e) { return e * kEitherZero; }, either));
   return off;
 }
 

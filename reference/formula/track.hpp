@@ -28,6 +28,8 @@
 
 namespace assay::formula {
 
+constexpr double kEitherZero = 0x1p-200;  // where either zero is right: an error below any number but 0
+
 // A fresh error of one rounding is uniform at the most: its deviation is the largest error over sqrt(3).
 inline constexpr double kUniform = std::numbers::sqrt3;
 

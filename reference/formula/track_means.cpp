@@ -107,7 +107,8 @@ Off Tracked::mean_up(int i) const {
   const double walk = 0.58 * deviations_counted();
   const auto whole = [&](double o, double moves_of_row, double widest_of_row, double largest, double unhidden, double spread_of_v,
                          double size, double root, double exps, double squares, double log_sum, double of_v) {
-    if (!std::isfinite(o) || exps == 0) return 0.0;
+    if (!std::isfinite(o)) return 0.0;
+    if (exps == 0) return kEitherZero;  // sees nothing: 0, but weights of 0 times negative numbers may add up to -0
     const double farthest = std::min(largest, unhidden), far = farthest + std::fabs(o),
                  grown = std::exp(std::min(2 * widest_of_row, 2 * kWidest));
     double error = (widest_of_row < kWidest ? std::min(moves_of_row * spread_of_v, far) : far) + by(of_v, grown);

@@ -392,6 +392,17 @@ Field Values::zeros_of_both_signs(const Node& choice, const Field& chosen) const
       extents_, [](double m, double a, double b) { return m == 0 ? a * b : 0.0; }, chosen, above, below);
 }
 
+// 1 where all terms of a sum are -0, counted by their signs: kernels that start at a term return -0 there.
+Field Values::only_negative_zeros(const Node& sum) const {
+  const Field& x = (*this)[sum.arguments[0]].value;
+  const double terms = static_cast<double>(extents_.size(sum.over));
+  if (std::ranges::none_of(x.at, [](double v) { return v == 0 && std::signbit(v); })) return {};
+  const auto all_are = fold_each<1>(
+      extents_, sum.over, {Fold::total}, [](double v) { return std::array{v == 0 && std::signbit(v) ? 1.0 : 0.0}; }, x);
+  return map(
+      extents_, [terms](double count) { return terms > 0 && count == terms ? 1.0 : 0.0; }, all_are[0]);
+}
+
 Known Values::visit(int i) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
   Known y;

@@ -96,6 +96,7 @@ class Values {
   // The elements of a field of an array's at the places that a node takes from it.
   Field taken(const Node& take, const Field& from) const;
   Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
+  Field only_negative_zeros(const Node& sum) const;
   // An output's values in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
   // Any field of an output's node, in the order of the output's tensor.

@@ -205,9 +205,10 @@ void check(const Case& c, const OpShape& op) {
   const Fill* fill = find_fill(op, c.fill);
   if (!fill) throw BadInput(unknown("fill", c.fill, fill_names(op)));
   if (overflows(c, op))
-    throw BadInput(
-        fmt::format("fill '{}' overflows what kernels of {} keep between inputs and outputs in {}, so sound ones differ.", c.fill,
-                    op.name, name(c.dtype)));
+    throw BadInput(fmt::format(
+        "fill '{}' is none of those of {} in {}: what kernels keep between inputs and outputs overflows, or meets as infinity "
+        "times 0, so sound ones differ.",
+        c.fill, op.name, name(c.dtype)));
   if (fill->applies && !fill->applies(c.dims, c.dtype))
     throw BadInput(fmt::format("fill '{}' does not apply to these extents in {}.", c.fill, name(c.dtype)));
   const Layout* layout = find_layout(c.layout);

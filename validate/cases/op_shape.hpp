@@ -21,8 +21,9 @@ struct Attribute {
   std::vector<std::string_view> choices{};  // a choice's words, for the values 0, 1, ...; empty: a number, any finite one
 };
 
-// A fill whose values overflow what sound kernels keep between inputs and outputs: a sum, a score, a stored intermediate.  So
-// they differ, and nobody is wrong.  Or one whose right answers are all 0, which prove nothing.
+// A fill whose values overflow what sound kernels keep between inputs and outputs: a sum, a score, a stored intermediate; or
+// meet there as infinity times 0.  So they differ, and nobody is wrong.  Or one whose right answers are all 0, which prove
+// nothing.
 struct Overflow {
   std::string_view fill;
   std::vector<DType> dtypes{};  // in which it does; empty: in all
@@ -34,6 +35,7 @@ struct OpShape {
   std::vector<Attribute> attributes;
   std::vector<Fill> fills;            // the op's own fills; may be empty
   std::vector<Overflow> overflows{};  // fills that it does not take
+  int alone_places = 1;               // where layout `alone` may break the alignment
 };
 
 // The element types of activations, which every op accepts.

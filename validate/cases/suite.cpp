@@ -54,12 +54,28 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
   }
 }
 
-// What an op without its own file has in common with all others: axes that have the given suite's first extents.
+// A case of an op without its own file: the first of the suite's extents on each axis.
 Case common_case(const Common& common, const OpShape& op, const std::string& suite) {
   Case c = new_case(op, "edges/common");
   for (const AxisUse& use : op.axes)
     c.dims[use.axis] = std::max(use.least, common.axes.at(suite).at(std::string(name(use.axis))).front());
   return c;
+}
+
+// Its cases of a layout: of `alone` one for each place, which the sum of the extents selects; of `far` few rows, since a GPU
+// backs all that lies between them.
+std::vector<Case> common_cases(const Common& common, const OpShape& op, const std::string& suite, const std::string& layout) {
+  const Layout& l = *find_layout(layout);
+  const AxisUse& first = op.axes.front();
+  Case c = common_case(common, op, l.alone ? "fixed" : l.far ? "sanitize" : suite);
+  c.layout = layout;
+  if (l.far) c.dims[first.axis] = std::max<std::int64_t>(first.least, 3);
+  std::vector<Case> list;
+  for (int place = 0; place < (l.alone ? op.alone_places : 1); ++place) {
+    list.push_back(c);
+    ++c.dims[first.axis];
+  }
+  return list;
 }
 
 // Cases of an op without its own file: the default shape, then each value of each axis alone, then each fill and layout.
@@ -72,7 +88,6 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
       list.add(std::move(typed));
     }
   };
-  const std::span<const DType> few = suite == "smoke" ? std::span(kActivationDTypes).first(1) : kActivationDTypes;
   const Case usual = common_case(common, op, suite);
   add(usual);
   for (const AxisUse& use : op.axes)
@@ -86,27 +101,20 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
     c.fill = fill;
     add(c);
   }
-  for (const std::string& layout : common.layouts.at(suite)) {
-    const Layout& wanted = *find_layout(layout);
-    Case c = wanted.alone ? common_case(common, op, "fixed") : wanted.far ? common_case(common, op, "sanitize") : usual;
-    c.layout = layout;
-    if (wanted.far) c.dims[op.axes.front().axis] = std::max<std::int64_t>(op.axes.front().least, 3);  // a GPU backs all between
-    // Note: the sum of the extents decides which tensor it is.
-    constexpr int kTensors = 8;
-    for (int i = 0; i < (wanted.alone ? kTensors : 1); ++i, ++c.dims[op.axes.front().axis])
-      add(c, wanted.alone || wanted.far ? few : kActivationDTypes);
-  }
+  for (const std::string& layout : common.layouts.at(suite))
+    for (const Case& c : common_cases(common, op, suite, layout)) add(c);
   if (suite != "edges") return;
-  // More of what is counted than a launch has blocks along an axis of its grid: of much, little each.
-  for (const AxisUse& use : op.axes)
-    for (const auto& [axis, extent] : common.counted)
-      for (const std::int64_t each : {3, 8}) {
-        if (axis != name(use.axis)) continue;
-        Case c = usual;
-        for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
-        c.dims[use.axis] = extent;
-        add(c, std::span(kActivationDTypes).first(1));
-      }
+  // More of what is counted than a grid has blocks along y and z, with little of all else.
+  for (const AxisUse& use : op.axes) {
+    const auto counted = common.counted.find(std::string(name(use.axis)));
+    if (counted == common.counted.end()) continue;
+    for (const std::int64_t each : {3, 8}) {
+      Case c = usual;
+      for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
+      c.dims[use.axis] = counted->second;
+      add(c, std::span(kActivationDTypes).first(1));
+    }
+  }
 }
 
 // The case of a model with `taken` tokens, where the model has `tokens`.  A window is shortened as the tokens are, so that it

@@ -75,16 +75,19 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const Fill& fill, DTy
   return overflows || (alone && std::ranges::all_of(y, [dtype](double v) { return round_to(dtype, v) == 0; }));
 }
 
-// Infinities and NaNs are tried on purpose, so they must not trap, however the process was started.
-class NoTraps {
+// Overflows and NaNs are tried on purpose: they must not trap, and come out the same, in whatever state the process was started.
+class UsualArithmetic {
  public:
-  NoTraps() { std::feholdexcept(&before_); }
-  ~NoTraps() { std::fesetenv(&before_); }
-  NoTraps(const NoTraps&) = delete;
-  NoTraps& operator=(const NoTraps&) = delete;
+  UsualArithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~UsualArithmetic() { std::fesetenv(&before_); }
+  UsualArithmetic(const UsualArithmetic&) = delete;
+  UsualArithmetic& operator=(const UsualArithmetic&) = delete;
 
  private:
-  std::fenv_t before_;
+  std::fenv_t before_{};
 };
 
 void add_relation(Hooks& hooks, Relation r) {
@@ -118,7 +121,7 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
     if (cut) add_relation(hooks, relations::first_along(use.axis));
   }
   if (!hooks.overflows.empty()) return;
-  const NoTraps no_traps;
+  const UsualArithmetic here;
   for (const Fill& fill : common_fills()) {
     Overflow overflow{fill.name};
     for (const DType dtype : kActivationDTypes)

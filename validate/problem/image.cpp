@@ -57,11 +57,6 @@ std::size_t draws_of(const Layout& l, const Op& op, std::size_t index) {
 // the alignment of every tensor but that one.
 bool draws_alignment(const Layout& l, const Op& op, const Case& c, std::size_t index) {
   const auto tensors = static_cast<std::int64_t>(op.tensors.size());
-  if (l.alone) {
-    std::int64_t sum = 0;
-    for (const AxisUse& use : op.axes) sum += c.dims[use.axis];
-    return sum % tensors != static_cast<std::int64_t>(index);
-  }
   if (l.row_multiple) return true;
   const std::uint64_t key = random::key(c.seed, op.tensors.size(), random::Purpose::layout);
   if (random::one_in(key, 0, 2)) return random::one_in(key, 2 + index, 2);
@@ -87,6 +82,14 @@ void place_own(std::uint64_t key, bool aligned, bool merged, Placement& p) {
     t.stride[i] = extent;
     extent *= std::max<std::int64_t>(t.shape[i], 1);
   }
+}
+
+// Which of these it is in a case: number (sum of the extents) modulo (how many there are).
+AlonePlace alone_place(const Op& op, const Case& c) {
+  const std::vector<AlonePlace> places = alone_places(op.tensors);
+  std::int64_t sum = 0;
+  for (const AxisUse& use : op.axes) sum += c.dims[use.axis];
+  return places[static_cast<std::size_t>(sum) % places.size()];
 }
 
 // Of what lies at multiples of 16 bytes: moves the start away from them.
@@ -153,10 +156,10 @@ std::vector<Placement> place(const Op& op, const Case& c) {
       const std::size_t from = draws_of(*layout, op, index);
       const bool aligned = draws_alignment(*layout, op, c, from);
       const std::uint64_t key = random::key(c.seed, from, random::Purpose::layout);
-      place_own(key, aligned || layout->alone, merged, p);
-      if (layout->alone && !aligned) {
-        if (layout->starts) shift_start(key, p);
-        else shift_rows(p.tensor);
+      place_own(key, aligned, merged, p);
+      if (const AlonePlace at = alone_place(op, c); layout->alone && at.tensor == from) {
+        if (at.rows) shift_rows(p.tensor);
+        else shift_start(key, p);
       }
     } else {
       // Note: tables of integers stay near, since the judge reads them by itself.

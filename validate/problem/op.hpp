@@ -34,6 +34,19 @@ struct TensorSpec {
 // Whether the fill makes its values: true for inputs, and for the initial values of updated outputs.
 inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }
 
+// What may be the one thing in layout `alone` that is not aligned: the start of a tensor, or its rows if it has any.
+struct AlonePlace {
+  std::size_t tensor;
+  bool rows;
+};
+inline std::vector<AlonePlace> alone_places(const std::vector<TensorSpec>& tensors) {
+  std::vector<AlonePlace> places;
+  for (const bool rows : {false, true})
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (!rows || tensors[i].axes.size() > 1) places.push_back({i, rows});
+  return places;
+}
+
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
@@ -150,7 +163,9 @@ struct Op {
   bool formula_alone = false;  // no golden and no bound by hand: its formula has both
   std::unique_ptr<Problem> (*make)() = nullptr;
 
-  OpShape shape() const { return {name, axes, attributes, hooks.fills, hooks.overflows}; }
+  OpShape shape() const {
+    return {name, axes, attributes, hooks.fills, hooks.overflows, static_cast<int>(alone_places(tensors).size())};
+  }
 };
 
 // Whether golden and bounds of ops that have a formula are the formula's, instead of those that their contract has by hand.

@@ -128,9 +128,7 @@ double special_later(const FillSite& s, std::int64_t i) {
 
 // One row in each block of 16 (or in all, if fewer), the same in all tensors, is zeros in the first input and has a special
 // element in the others; in half of the cases it is the other way round.
-// Weights that are matrices stay normal.
 double special_at_zeros(const FillSite& s, std::int64_t i) {
-  if (s.role == Role::weight && s.shape.size() > 1) return normal(s, i);
   const std::int64_t period = std::min<std::int64_t>(rows(s), 16), row = i / cols(s);
   if (row % period != static_cast<std::int64_t>(shared_key(s, Purpose::row) % 16) % period) return normal(s, i);
   const bool first_is_zero = shared_key(s, Purpose::kind) & 1;

@@ -17,12 +17,11 @@ struct Layout {
   int row_multiple = 0;    // starts and strides are multiples of this many bytes; 0: of an element's size alone
   bool own = false;        // each tensor draws a start, a gap (perhaps none) for each outer axis, and an order of these axes
   bool twins = false;      // tensors of one shape and role, such as k and v, draw alike
-  bool alone = false;      // one tensor is not aligned: number (sum of the extents) modulo (number of tensors)
-  bool starts = false;     // with `alone`: that tensor's start is not aligned; else its rows, which lie behind an aligned start
+  bool alone = false;      // one place is not aligned: the start of one tensor, or its rows behind an aligned start (image.cpp)
   bool far = false;        // rows lie 2^31 elements further apart, and only what is near them is backed by memory (islands.hpp)
 };
 
-inline constexpr std::array<Layout, 11> kLayouts{{
+inline constexpr std::array<Layout, 10> kLayouts{{
     {"contiguous", "arithmetic errors only"},
     {"offset2", "a vector load from a pointer 2 bytes off a 16-byte boundary", 2},
     {"offset4", "a vector load from a pointer 4 bytes off a 16-byte boundary", 4},
@@ -31,9 +30,8 @@ inline constexpr std::array<Layout, 11> kLayouts{{
     {"mixed", "a stride, an alignment or an order of axes taken from another tensor", 0, true, 0, true},
     {"mixed16", "the same as mixed, with 16-byte aligned rows, which vector kernels accept", 0, true, 16, true},
     {"twins", "the same as mixed, for kernels that want k and v alike", 0, true, 0, true, true},
-    {"alone", "a kernel that checks where all tensors start but one", 0, true, 16, true, false, true, true},
-    {"alone_rows", "a kernel that checks the strides of all tensors but one", 0, true, 16, true, false, true},
-    {"far", "an offset, an index or a stride kept in 32 bits", 0, true, 16, false, false, false, false, true},
+    {"alone", "a kernel that checks the alignment of all starts or all strides but one", 0, true, 16, true, false, true},
+    {"far", "an offset, an index or a stride kept in 32 bits", 0, true, 16, false, false, false, true},
 }};
 
 constexpr const Layout* find_layout(std::string_view name) {
