@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over axes.  Products are Eigen's.
+// Loops over elements, and sums over axes.  Products are Eigen's.
 #include "reference/formula/field.hpp"
 
 #include <Eigen/Core>
@@ -73,6 +73,113 @@ void fold_into(Fold by, double* to, const double* x, std::int64_t count) {
   so_far = (row > so_far || row.isNaN()).select(row, so_far);
   for (std::int64_t i = 0; i < count; ++i)
     if (to[i] == 0) to[i] = larger(to[i], x[i]);
+}
+
+namespace {
+
+// Reads runs of an array's rows: its elements, or where it lacks the innermost axis, one repeated.
+class Reader {
+ public:
+  void set(const double* from, bool repeats) {
+    from_ = from;
+    repeats_ = repeats;
+  }
+  const double* run(std::int64_t offset, std::int64_t first, std::int64_t count) {
+    if (!repeats_) return from_ + offset + first;
+    if (offset != of_ || filled_ < count) {
+      std::fill_n(repeated_.begin(), count, from_[offset]);
+      of_ = offset;
+      filled_ = count;
+    }
+    return repeated_.data();
+  }
+
+ private:
+  const double* from_ = nullptr;
+  bool repeats_ = false;
+  std::int64_t of_ = 0, filled_ = 0;  // what is repeated
+  std::array<double, kRun> repeated_;
+};
+
+// Several arrays in one loop.
+class Readers {
+ public:
+  Readers(const Loop& loop, std::span<const Field* const> fields) : count_(fields.size()) {
+    for (std::size_t n = 0; n < count_; ++n) {
+      steps[n] = loop.steps(fields[n]->axes);
+      of_[n].set(fields[n]->at.data(), loop.depth == 0 || steps[n].stride[loop.last()] == 0);
+    }
+  }
+  // Calls visit(first element, count, elements of each array) for each run of a row.
+  template <class Visit>
+  void row(const Offsets& offset, std::int64_t inner, Visit&& visit) {
+    std::array<const double*, kMostArrays> from;
+    for (std::int64_t first = 0; first < inner; first += kRun) {
+      const std::int64_t count = std::min(kRun, inner - first);
+      for (std::size_t n = 0; n < count_; ++n) from[n] = of_[n].run(offset[n], first, count);
+      visit(first, count, from.data());
+    }
+  }
+  std::array<Steps, kMostArrays> steps;
+
+ private:
+  std::size_t count_;
+  std::array<Reader, kMostArrays> of_;
+};
+
+}  // namespace
+
+Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, Run run) {
+  std::array<AxisSet, kMostArrays> of{};
+  AxisSet axes = more;
+  for (std::size_t n = 0; n < fields.size(); ++n) axes |= of[n] = fields[n]->axes;
+  Field out = Field::unwritten(axes, e);
+  const Loop loop(axes, 0, e, std::span(of).first(fields.size()));
+  Readers readers(loop, fields);
+  double* to = out.at.own();
+  each_row(loop, std::span(readers.steps).first(fields.size()), [&](const Offsets& offset) {
+    readers.row(offset, loop.inner(), [&](std::int64_t, std::int64_t count, const double* const* from) {
+      run.of(run.f, count, &to, from);
+      to += count;
+    });
+  });
+  return out;
+}
+
+void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::span<const Field* const> fields, Run run,
+               Field* out) {
+  const std::size_t arrays = fields.size();  // and the results, as the last array of the loop
+  std::array<AxisSet, kMostArrays> of{};
+  AxisSet axes = 0;
+  for (std::size_t n = 0; n < arrays; ++n) axes |= of[n] = fields[n]->axes;
+  const AxisSet kept = of[arrays] = axes & ~over;
+  std::array<double*, kMostFolds> to;
+  for (std::size_t m = 0; m < by.size(); ++m) {
+    const double zero = axes & over ? 0.0 : -0.0;  // Note: 0 + -0 is 0, -0 + v is v
+    out[m] = Field::like(kept, e, by[m] == Fold::largest ? -kInfinity : zero);
+    to[m] = out[m].at.own();
+  }
+  const Loop loop(axes, over, e, std::span(of).first(arrays + 1));
+  Readers readers(loop, fields);
+  readers.steps[arrays] = loop.steps(kept);
+  const bool row_by_row = loop.depth > 0 && readers.steps[arrays].stride[loop.last()] == 0;
+  std::array<std::array<double, kRun>, kMostFolds> made;
+  std::array<double*, kMostFolds> runs;
+  for (std::size_t m = 0; m < by.size(); ++m) runs[m] = made[m].data();
+  each_row(loop, std::span(readers.steps).first(arrays + 1), [&](const Offsets& offset) {
+    std::array<RowFold, kMostFolds> rows;
+    readers.row(offset, loop.inner(), [&](std::int64_t first, std::int64_t count, const double* const* from) {
+      run.of(run.f, count, runs.data(), from);
+      for (std::size_t m = 0; m < by.size(); ++m)
+        if (row_by_row) rows[m].add(by[m], runs[m], count);
+        else fold_into(by[m], to[m] + offset[arrays] + first, runs[m], count);
+    });
+    if (row_by_row)
+      for (std::size_t m = 0; m < by.size(); ++m) to[m][offset[arrays]] = rows[m].with(by[m], to[m][offset[arrays]]);
+  });
+  const auto times = static_cast<double>(e.size(over & ~axes));
+  for (std::size_t m = 0; m < by.size(); ++m)
+    if (by[m] == Fold::total && times != 1) std::for_each(to[m], to[m] + out[m].at.size(), [times](double& v) { v *= times; });
 }
 
 }  // namespace detail

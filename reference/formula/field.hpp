@@ -31,80 +31,48 @@ struct Field {
   bool none() const { return axes == 0 && at[0] == 0; }
 };
 
+namespace detail {
+Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, Run run);
+void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::span<const Field* const> fields, Run run,
+               Field* out);
+}  // namespace detail
+
 // f of the elements of fields that broadcast by their axes; the result has the axes of all of them, and `more`.
 template <class F, class... Fields>
-Field map(const Extents& e, AxisSet more, F&& f, const Fields&... fields) {
-  constexpr std::size_t N = sizeof...(Fields);
-  const AxisSet axes = (more | ... | fields.axes);
-  Field out = Field::unwritten(axes, e);
-  const std::array<AxisSet, N> of{fields.axes...};
-  const detail::Loop loop(axes, 0, e, of);
-  detail::Readers<N> readers(loop, of, {fields.at.data()...});
-  double* to = out.at.own();
-  detail::each_row(loop, readers.steps, [&](const std::array<std::int64_t, N>& offset) {
-    readers.row(offset.data(), loop.inner(), [&](std::int64_t count, const auto*... from) {
-      detail::write_run(f, count, to, from...);
-      to += count;
-    });
-  });
-  return out;
+Field map(const Extents& e, AxisSet more, const F& f, const Fields&... fields) {
+  static_assert(sizeof...(Fields) <= detail::kMostArrays);
+  const std::array<const Field*, sizeof...(Fields)> of{&fields...};
+  const auto own = f;  // of a function its address
+  return detail::map_runs(e, more, of, detail::run_of(own, std::index_sequence_for<Fields...>{}));
 }
 template <class F, class... Fields>
-Field map(const Extents& e, F&& f, const Fields&... fields) {
-  return map(e, AxisSet{0}, std::forward<F>(f), fields...);
+Field map(const Extents& e, const F& f, const Fields&... fields) {
+  return map(e, AxisSet{0}, f, fields...);
 }
 
 // Folds along `over`, which the results lack, what f makes of the elements of fields: f returns an array, one number for each
 // fold.  What no field has is summed as often as it has positions.
 template <std::size_t M, class F, class... Fields>
-std::array<Field, M> fold_each(const Extents& e, AxisSet over, const std::array<Fold, M>& by, F&& f, const Fields&... fields) {
-  constexpr std::size_t N = sizeof...(Fields);
-  const AxisSet axes = (fields.axes | ...), kept = axes & ~over;
+std::array<Field, M> fold_each(const Extents& e, AxisSet over, const std::array<Fold, M>& by, const F& f,
+                               const Fields&... fields) {
+  static_assert(sizeof...(Fields) < detail::kMostArrays && M <= detail::kMostFolds);
+  const std::array<const Field*, sizeof...(Fields)> of{&fields...};
   std::array<Field, M> out;
-  std::array<double*, M> to;
-  for (std::size_t m = 0; m < M; ++m) {
-    const double zero = axes & over ? 0.0 : -0.0;  // Note: 0 + -0 is 0, -0 + v is v
-    out[m] = Field::like(kept, e, by[m] == Fold::largest ? -kInfinity : zero);
-    to[m] = out[m].at.own();
-  }
-  const std::array<AxisSet, N + 1> of{fields.axes..., kept};
-  const detail::Loop loop(axes, over, e, of);
-  detail::Readers<N> readers(loop, {fields.axes...}, {fields.at.data()...});
-  std::array<detail::Steps, N + 1> steps;
-  std::copy(readers.steps.begin(), readers.steps.end(), steps.begin());
-  steps[N] = loop.steps(kept);
-  const bool row_by_row = loop.depth > 0 && steps[N].stride[loop.last()] == 0;
-  std::array<std::array<double, detail::kRun>, M> made;
-  detail::each_row(loop, steps, [&](const std::array<std::int64_t, N + 1>& offset) {
-    std::array<detail::RowFold, M> rows;
-    std::int64_t first = 0;
-    readers.row(offset.data(), loop.inner(), [&](std::int64_t count, const auto*... from) {
-      detail::write_runs(f, count, made, from...);
-      for (std::size_t m = 0; m < M; ++m)
-        if (row_by_row) rows[m].add(by[m], made[m].data(), count);
-        else detail::fold_into(by[m], to[m] + offset[N] + first, made[m].data(), count);
-      first += count;
-    });
-    if (row_by_row)
-      for (std::size_t m = 0; m < M; ++m) to[m][offset[N]] = rows[m].with(by[m], to[m][offset[N]]);
-  });
-  const auto times = static_cast<double>(e.size(over & ~axes));
-  for (std::size_t m = 0; m < M; ++m)
-    if (by[m] == Fold::total && times != 1) std::for_each(to[m], to[m] + out[m].at.size(), [times](double& v) { v *= times; });
+  detail::fold_runs(e, over, by, of, detail::runs_of<M>(f, std::index_sequence_for<Fields...>{}), out.data());
   return out;
 }
 // The same for one sum, or one maximum: f returns a number.
 template <class F, class... Fields>
-Field fold_of(const Extents& e, AxisSet over, Fold by, F&& f, const Fields&... fields) {
+Field fold_of(const Extents& e, AxisSet over, Fold by, const F& f, const Fields&... fields) {
   return fold_each<1>(
-      e, over, {by}, [&f](auto... v) { return std::array<double, 1>{f(v...)}; }, fields...)[0];
+      e, over, {by}, [f](auto... v) { return std::array<double, 1>{f(v...)}; }, fields...)[0];
 }
 template <class F, class... Fields>
-Field sum_of(const Extents& e, AxisSet over, F&& f, const Fields&... fields) {
+Field sum_of(const Extents& e, AxisSet over, const F& f, const Fields&... fields) {
   return fold_of(e, over, Fold::total, f, fields...);
 }
 template <class F, class... Fields>
-Field max_of(const Extents& e, AxisSet over, F&& f, const Fields&... fields) {
+Field max_of(const Extents& e, AxisSet over, const F& f, const Fields&... fields) {
   return fold_of(e, over, Fold::largest, f, fields...);
 }
 

@@ -94,69 +94,33 @@ struct Loop {
   }
 };
 
+inline constexpr std::size_t kMostArrays = 16, kMostFolds = 4;  // in one loop
+using Offsets = std::array<std::int64_t, kMostArrays>;
+
 // Calls row(offset of each array) for each row along the innermost axis.
-template <std::size_t N, class Row>
-void each_row(const Loop& loop, const std::array<Steps, N>& steps, Row&& row) {
+template <class Row>
+void each_row(const Loop& loop, std::span<const Steps> steps, Row&& row) {
   const std::int64_t rows = loop.inner() ? loop.rows() : 0;
   std::array<std::int64_t, kMostAxes> index{};
-  std::array<std::int64_t, N> offset{};
+  Offsets offset{};
   for (std::int64_t r = 0; r < rows; ++r) {
     row(offset);
     for (int d = loop.depth - 2; d >= 0; --d) {
       const auto k = static_cast<std::size_t>(d);
       ++index[k];
-      for (std::size_t n = 0; n < N; ++n) offset[n] += steps[n].stride[k];
+      for (std::size_t n = 0; n < steps.size(); ++n) offset[n] += steps[n].stride[k];
       if (index[k] < loop.extent[k]) break;
-      for (std::size_t n = 0; n < N; ++n) offset[n] -= steps[n].stride[k] * loop.extent[k];
+      for (std::size_t n = 0; n < steps.size(); ++n) offset[n] -= steps[n].stride[k] * loop.extent[k];
       index[k] = 0;
     }
   }
 }
 
-// Reads runs of an array's rows: its elements, or where it lacks the innermost axis, one repeated.
-class Reader {
- public:
-  void set(const double* from, bool repeats) {
-    from_ = from;
-    repeats_ = repeats;
-  }
-  const double* run(std::int64_t offset, std::int64_t first, std::int64_t count) {
-    if (!repeats_) return from_ + offset + first;
-    if (offset != of_ || filled_ < count) {
-      std::fill_n(repeated_.begin(), count, from_[offset]);
-      of_ = offset;
-      filled_ = count;
-    }
-    return repeated_.data();
-  }
-
- private:
-  const double* from_ = nullptr;
-  bool repeats_ = false;
-  std::int64_t of_ = 0, filled_ = 0;  // what is repeated
-  std::array<double, kRun> repeated_;
-};
-
-// Several arrays in one loop.
-template <std::size_t N>
-struct Readers {
-  std::array<Steps, N> steps;
-  std::array<Reader, N> of;
-  Readers(const Loop& loop, const std::array<AxisSet, N>& axes, const std::array<const double*, N>& from) {
-    for (std::size_t n = 0; n < N; ++n) {
-      steps[n] = loop.steps(axes[n]);
-      of[n].set(from[n], loop.depth == 0 || steps[n].stride[loop.last()] == 0);
-    }
-  }
-  // Calls visit(count, elements of each array...) for each run of a row.
-  template <class Visit>
-  void row(const std::int64_t* offset, std::int64_t inner, Visit&& visit) {
-    for (std::int64_t first = 0; first < inner; first += kRun) {
-      const std::int64_t count = std::min(kRun, inner - first);
-      [&]<std::size_t... K>(std::index_sequence<K...>) { visit(count, of[K].run(offset[K], first, count)...); }
-      (std::make_index_sequence<N>{});
-    }
-  }
+// What is computed of a run of several arrays' elements, into one run or several.  A function and the object that it is called
+// with, so that the loops around it are compiled once and not for each formula's step.
+struct Run {
+  void (*of)(const void* f, std::int64_t count, double* const* to, const double* const* from);
+  const void* f;
 };
 
 template <class F, class... From>
@@ -164,13 +128,27 @@ void write_run(const F& f, std::int64_t count, double* to, const From*... from) 
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) to[i] = f(from[i]...);
 }
-// Of what f returns, each number into a run of its own.  Note: in a loop of its own too, or it is not made vector code.
-template <std::size_t M, class F, class... From>
-void write_runs(const F& f, std::int64_t count, std::array<std::array<double, kRun>, M>& to, const From*... from) {
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    (write_run([f](auto... v) { return f(v...)[K]; }, count, to[K].data(), from...), ...);
+template <class F, std::size_t... K>
+void make_run(const void* f, std::int64_t count, double* const* to, const double* const* from) {
+  const F own = *static_cast<const F*>(f);  // Note: a copy, since what lies in memory might change with what is written
+  write_run(own, count, to[0], from[K]...);
+}
+// Of what f returns, each number M into a run of its own.  Note: in a loop of its own too, or it is not made vector code.
+template <std::size_t M, class F, std::size_t... K>
+void make_runs(const void* f, std::int64_t count, double* const* to, const double* const* from) {
+  const F own = *static_cast<const F*>(f);
+  [&]<std::size_t... Number>(std::index_sequence<Number...>) {
+    (write_run([own](auto... v) { return own(v...)[Number]; }, count, to[Number], from[K]...), ...);
   }
   (std::make_index_sequence<M>{});
+}
+template <class F, std::size_t... K>
+Run run_of(const F& f, std::index_sequence<K...>) {
+  return {make_run<F, K...>, &f};
+}
+template <std::size_t M, class F, std::size_t... K>
+Run runs_of(const F& f, std::index_sequence<K...>) {
+  return {make_runs<M, F, K...>, &f};
 }
 
 // A row that becomes one element.  Sums are eight side by side, so that the order does not depend on where the row lies in

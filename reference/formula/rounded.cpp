@@ -54,7 +54,7 @@ Field add_up(const Extents& e, AxisSet kept, Add&& add, const Fields&... fields)
     steps[n] = loop.steps(of[n]);
     if (loop.depth) step[n] = steps[n].stride[loop.last()];
   }
-  detail::each_row(loop, steps, [&](const std::array<std::int64_t, N>& offset) {
+  detail::each_row(loop, steps, [&](const detail::Offsets& offset) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       for (std::int64_t i = 0; i < loop.inner(); ++i) {
         double& sum = sums[offset[0] + i * step[0]];
