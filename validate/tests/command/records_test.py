@@ -125,6 +125,20 @@ def test_other_bits(validate, full, part):
     assert "DIFFERENT  softmax/naive f16" in said.out
 
 
+def test_declined_where_another_judge_placed_the_tensors(validate, full, part):
+    judged = [number for number, line in enumerate(full) if '"record":"case"' in line]
+    lines = list(full)
+    for number in judged[1:]:
+        lines[number] = lines[number].replace('"verdict":"passed"', '"verdict":"unsupported"')
+    write(part, "".join(lines))
+    assert "DIFFERENT  " in validate(f"{SOME} --quiet --same-as {part}", code=1).out
+    lines[0] = re.sub('"judges":{[^}]*}', '"judges":{"softmax":"0"}', lines[0])
+    write(part, "".join(lines))
+    said = validate(f"{SOME} --quiet --same-as {part}")
+    assert "not compared: 48 cases that a kernel takes here and declines there" in said.out
+    assert "1 verdicts as in part.jsonl, 0 different" in said.out
+
+
 def test_resumed_after_a_budget(validate, part):
     validate(f"{SOME} --quiet --budget 1ms --json {part}", code=3)
     validate(f"{SOME} --quiet --resume {part}")
