@@ -12,7 +12,7 @@ pinned=
 [ "${1-}" != --pinned ] || { pinned=yes; shift; }
 [ $# -gt 0 ] || usage "no folder"
 for folder in "$@"; do
-  case $folder in faults_[1-7] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
+  case $folder in faults_[1-8] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
 done
 here=$PWD
 source reports/trial/build.sh
