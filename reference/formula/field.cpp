@@ -132,7 +132,10 @@ class Readers {
 Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, Run run) {
   std::array<AxisSet, kMostArrays> of{};
   AxisSet axes = more;
-  for (std::size_t n = 0; n < fields.size(); ++n) axes |= of[n] = fields[n]->axes;
+  for (std::size_t n = 0; n < fields.size(); ++n) {
+    of[n] = fields[n]->axes;
+    axes |= of[n];
+  }
   Field out = Field::unwritten(axes, e);
   const Loop loop(axes, 0, e, std::span(of).first(fields.size()));
   Readers readers(loop, fields);
@@ -151,8 +154,12 @@ void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::sp
   const std::size_t arrays = fields.size();  // and the results, as the last array of the loop
   std::array<AxisSet, kMostArrays> of{};
   AxisSet axes = 0;
-  for (std::size_t n = 0; n < arrays; ++n) axes |= of[n] = fields[n]->axes;
-  const AxisSet kept = of[arrays] = axes & ~over;
+  for (std::size_t n = 0; n < arrays; ++n) {
+    of[n] = fields[n]->axes;
+    axes |= of[n];
+  }
+  const AxisSet kept = axes & ~over;
+  of[arrays] = kept;
   std::array<double*, kMostFolds> to;
   for (std::size_t m = 0; m < by.size(); ++m) {
     const double zero = axes & over ? 0.0 : -0.0;  // Note: 0 + -0 is 0, -0 + v is v

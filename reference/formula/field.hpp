@@ -42,8 +42,8 @@ template <class F, class... Fields>
 Field map(const Extents& e, AxisSet more, const F& f, const Fields&... fields) {
   static_assert(sizeof...(Fields) <= detail::kMostArrays);
   const std::array<const Field*, sizeof...(Fields)> of{&fields...};
-  const auto own = f;  // of a function its address
-  return detail::map_runs(e, more, of, detail::run_of(own, std::index_sequence_for<Fields...>{}));
+  const auto number = [own = f](auto... v) { return std::array<double, 1>{own(v...)}; };
+  return detail::map_runs(e, more, of, detail::run_of<1>(number, std::index_sequence_for<Fields...>{}));
 }
 template <class F, class... Fields>
 Field map(const Extents& e, const F& f, const Fields&... fields) {
@@ -58,7 +58,7 @@ std::array<Field, M> fold_each(const Extents& e, AxisSet over, const std::array<
   static_assert(sizeof...(Fields) < detail::kMostArrays && M <= detail::kMostFolds);
   const std::array<const Field*, sizeof...(Fields)> of{&fields...};
   std::array<Field, M> out;
-  detail::fold_runs(e, over, by, of, detail::runs_of<M>(f, std::index_sequence_for<Fields...>{}), out.data());
+  detail::fold_runs(e, over, by, of, detail::run_of<M>(f, std::index_sequence_for<Fields...>{}), out.data());
   return out;
 }
 // The same for one sum, or one maximum: f returns a number.

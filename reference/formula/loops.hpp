@@ -128,26 +128,18 @@ void write_run(const F& f, std::int64_t count, double* to, const From*... from) 
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) to[i] = f(from[i]...);
 }
-template <class F, std::size_t... K>
-void make_run(const void* f, std::int64_t count, double* const* to, const double* const* from) {
-  const F own = *static_cast<const F*>(f);  // Note: a copy, since what lies in memory might change with what is written
-  write_run(own, count, to[0], from[K]...);
-}
-// Of what f returns, each number M into a run of its own.  Note: in a loop of its own too, or it is not made vector code.
+// Writes each of the M numbers that f returns into a run of its own.  Note: in a loop of its own too, or it is not made vector
+// code.
 template <std::size_t M, class F, std::size_t... K>
 void make_runs(const void* f, std::int64_t count, double* const* to, const double* const* from) {
-  const F own = *static_cast<const F*>(f);
+  const F own = *static_cast<const F*>(f);  // Note: a copy, since what lies in memory might change with what is written
   [&]<std::size_t... Number>(std::index_sequence<Number...>) {
     (write_run([own](auto... v) { return own(v...)[Number]; }, count, to[Number], from[K]...), ...);
   }
   (std::make_index_sequence<M>{});
 }
-template <class F, std::size_t... K>
-Run run_of(const F& f, std::index_sequence<K...>) {
-  return {make_run<F, K...>, &f};
-}
 template <std::size_t M, class F, std::size_t... K>
-Run runs_of(const F& f, std::index_sequence<K...>) {
+Run run_of(const F& f, std::index_sequence<K...>) {
   return {make_runs<M, F, K...>, &f};
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "validate/base/error.hpp"
@@ -142,6 +143,7 @@ bool present(const TensorSpec& spec, const Case& c) {
 std::vector<Placement> place(const Op& op, const Case& c) {
   const Layout* layout = find_layout(c.layout);
   if (!layout) throw BadInput(unknown("layout", c.layout, layout_names()));
+  const std::optional<AlonePlace> alone = layout->alone ? std::optional(alone_place(op, c)) : std::nullopt;
   std::vector<Placement> placements;
   for (const TensorSpec& spec : op.tensors) {
     Placement& p = placements.emplace_back();
@@ -157,8 +159,8 @@ std::vector<Placement> place(const Op& op, const Case& c) {
       const bool aligned = draws_alignment(*layout, op, c, from);
       const std::uint64_t key = random::key(c.seed, from, random::Purpose::layout);
       place_own(key, aligned, merged, p);
-      if (const AlonePlace at = alone_place(op, c); layout->alone && at.tensor == from) {
-        if (at.rows) shift_rows(p.tensor);
+      if (alone && alone->tensor == from) {
+        if (alone->rows) shift_rows(p.tensor);
         else shift_start(key, p);
       }
     } else {
