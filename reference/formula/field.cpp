@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace assay::formula {
@@ -129,7 +130,7 @@ class Readers {
 
 }  // namespace
 
-Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, Run run) {
+Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, RunFunction run) {
   std::array<AxisSet, kMostArrays> of{};
   AxisSet axes = more;
   for (std::size_t n = 0; n < fields.size(); ++n) {
@@ -142,14 +143,14 @@ Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fie
   double* to = out.at.own();
   each_row(loop, std::span(readers.steps).first(fields.size()), [&](const Offsets& offset) {
     readers.row(offset, loop.inner(), [&](std::int64_t, std::int64_t count, const double* const* from) {
-      run.of(run.f, count, &to, from);
+      run.call(run.object, count, &to, from);
       to += count;
     });
   });
   return out;
 }
 
-void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::span<const Field* const> fields, Run run,
+void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::span<const Field* const> fields, RunFunction run,
                Field* out) {
   const std::size_t arrays = fields.size();  // and the results, as the last array of the loop
   std::array<AxisSet, kMostArrays> of{};
@@ -176,7 +177,7 @@ void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::sp
   each_row(loop, std::span(readers.steps).first(arrays + 1), [&](const Offsets& offset) {
     std::array<RowFold, kMostFolds> rows;
     readers.row(offset, loop.inner(), [&](std::int64_t first, std::int64_t count, const double* const* from) {
-      run.of(run.f, count, runs.data(), from);
+      run.call(run.object, count, runs.data(), from);
       for (std::size_t m = 0; m < by.size(); ++m)
         if (row_by_row) rows[m].add(by[m], runs[m], count);
         else fold_into(by[m], to[m] + offset[arrays] + first, runs[m], count);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of f64 on a graph's axes, and what is computed of them element by element.
+// Arrays of f64 on a graph's axes, and what is computed of them: element by element, sums, maxima and products.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -27,13 +25,13 @@ struct Field {
   static Field unwritten(AxisSet axes, const Extents& e) {
     return {axes, Numbers::unwritten(static_cast<std::size_t>(e.size(axes)))};
   }
-  // Whether it is the number 0, and so takes part in nothing.
+  // Whether it is the number 0, as a new one is: what adds nothing.
   bool none() const { return axes == 0 && at[0] == 0; }
 };
 
 namespace detail {
-Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, Run run);
-void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::span<const Field* const> fields, Run run,
+Field map_runs(const Extents& e, AxisSet more, std::span<const Field* const> fields, RunFunction run);
+void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::span<const Field* const> fields, RunFunction run,
                Field* out);
 }  // namespace detail
 
@@ -50,8 +48,8 @@ Field map(const Extents& e, const F& f, const Fields&... fields) {
   return map(e, AxisSet{0}, f, fields...);
 }
 
-// Folds along `over`, which the results lack, what f makes of the elements of fields: f returns an array, one number for each
-// fold.  What no field has is summed as often as it has positions.
+// f of the elements of fields, folded along the axes `over`, which the results lack.  f returns an array, one number for each
+// fold.  Along an axis of `over` that no field has, a total is multiplied by the axis's extent.
 template <std::size_t M, class F, class... Fields>
 std::array<Field, M> fold_each(const Extents& e, AxisSet over, const std::array<Fold, M>& by, const F& f,
                                const Fields&... fields) {

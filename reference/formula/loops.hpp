@@ -42,7 +42,7 @@ enum class Fold { total, largest };
 
 namespace detail {
 
-inline constexpr std::int64_t kRun = 256;  // elements; a multiple of 8
+inline constexpr std::int64_t kRun = 256;  // the most elements of a run, which are neighbours in a row; a multiple of 8
 
 // Steps of one array through a loop over the elements of a larger one.
 struct Steps {
@@ -116,11 +116,11 @@ void each_row(const Loop& loop, std::span<const Steps> steps, Row&& row) {
   }
 }
 
-// What is computed of a run of several arrays' elements, into one run or several.  A function and the object that it is called
-// with, so that the loops around it are compiled once and not for each formula's step.
-struct Run {
-  void (*of)(const void* f, std::int64_t count, double* const* to, const double* const* from);
-  const void* f;
+// Computes one run of elements, or several, from those of several arrays.  A function of any type, so that the loops around it
+// are compiled once and not for each formula's step.  The object must outlive it.
+struct RunFunction {
+  void (*call)(const void* object, std::int64_t count, double* const* to, const double* const* from);
+  const void* object;
 };
 
 template <class F, class... From>
@@ -131,15 +131,15 @@ void write_run(const F& f, std::int64_t count, double* to, const From*... from) 
 // Writes each of the M numbers that f returns into a run of its own.  Note: in a loop of its own too, or it is not made vector
 // code.
 template <std::size_t M, class F, std::size_t... K>
-void make_runs(const void* f, std::int64_t count, double* const* to, const double* const* from) {
-  const F own = *static_cast<const F*>(f);  // Note: a copy, since what lies in memory might change with what is written
+void make_runs(const void* object, std::int64_t count, double* const* to, const double* const* from) {
+  const F own = *static_cast<const F*>(object);  // Note: a copy, since what lies in memory might change with what is written
   [&]<std::size_t... Number>(std::index_sequence<Number...>) {
     (write_run([own](auto... v) { return own(v...)[Number]; }, count, to[Number], from[K]...), ...);
   }
   (std::make_index_sequence<M>{});
 }
 template <std::size_t M, class F, std::size_t... K>
-Run run_of(const F& f, std::index_sequence<K...>) {
+RunFunction run_of(const F& f, std::index_sequence<K...>) {
   return {make_runs<M, F, K...>, &f};
 }
 

@@ -54,31 +54,34 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
   }
 }
 
-// A case of an op without its own file: the first of the suite's extents on each axis.
-Case common_case(const Common& common, const OpShape& op, const std::string& suite) {
+// The default case of an op that has no group of its own for a suite: the first of the suite's extents on each axis.
+Case default_case(const Common& common, const OpShape& op, const std::string& suite) {
   Case c = new_case(op, "edges/common");
   for (const AxisUse& use : op.axes)
     c.dims[use.axis] = std::max(use.least, common.axes.at(suite).at(std::string(name(use.axis))).front());
   return c;
 }
 
-// Its cases of a layout: of `alone` one for each place, which the sum of the extents selects; of `far` few rows, since a GPU
-// backs all that lies between them.
-std::vector<Case> common_cases(const Common& common, const OpShape& op, const std::string& suite, const std::string& layout) {
-  const Layout& l = *find_layout(layout);
-  const AxisUse& first = op.axes.front();
-  Case c = common_case(common, op, l.alone ? "fixed" : l.far ? "sanitize" : suite);
-  c.layout = layout;
-  if (l.far) c.dims[first.axis] = std::max<std::int64_t>(first.least, 3);
+// Its cases of one layout.
+std::vector<Case> cases_of_layout(const Common& common, const OpShape& op, const std::string& suite, const std::string& name) {
+  const Layout& layout = *find_layout(name);
+  const Axis first = op.axes.front().axis;
   std::vector<Case> list;
-  for (int place = 0; place < (l.alone ? op.alone_places : 1); ++place) {
-    list.push_back(c);
-    ++c.dims[first.axis];
+  if (layout.alone) {  // one for each place, which the sum of the extents selects; of `fixed`, whose rows are whole pieces of 16
+                       // bytes
+    Case c = default_case(common, op, "fixed");
+    c.layout = name;
+    for (int place = 0; place < op.alone_places; ++place, ++c.dims[first]) list.push_back(c);
+    return list;
   }
+  Case& c = list.emplace_back(default_case(common, op, layout.far ? "sanitize" : suite));
+  c.layout = name;
+  if (layout.far) c.dims[first] = std::max<std::int64_t>(op.axes.front().least, 3);  // a GPU backs all that lies between
   return list;
 }
 
-// Cases of an op without its own file: the default shape, then each value of each axis alone, then each fill and layout.
+// Cases of an op that has no group of its own for a suite: the default one, then each value of each axis alone, then each fill
+// and layout; in `edges` also more rows, tokens or batches than a grid has blocks along y and z.
 void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
   const auto add = [&](const Case& c, std::span<const DType> dtypes = kActivationDTypes) {
     if (elements(c, op) > common.most_elements) return;
@@ -88,7 +91,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
       list.add(std::move(typed));
     }
   };
-  const Case usual = common_case(common, op, suite);
+  const Case usual = default_case(common, op, suite);
   add(usual);
   for (const AxisUse& use : op.axes)
     for (const std::int64_t v : common.axes.at(suite).at(std::string(name(use.axis)))) {
@@ -102,9 +105,9 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
     add(c);
   }
   for (const std::string& layout : common.layouts.at(suite))
-    for (const Case& c : common_cases(common, op, suite, layout)) add(c);
+    for (const Case& c : cases_of_layout(common, op, suite, layout)) add(c);
   if (suite != "edges") return;
-  // More of what is counted than a grid has blocks along y and z, with little of all else.
+  // Of all else there is little, and one dtype is enough.
   for (const AxisUse& use : op.axes) {
     const auto counted = common.counted.find(std::string(name(use.axis)));
     if (counted == common.counted.end()) continue;

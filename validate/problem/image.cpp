@@ -85,7 +85,8 @@ void place_own(std::uint64_t key, bool aligned, bool merged, Placement& p) {
   }
 }
 
-// Which of these it is in a case: number (sum of the extents) modulo (how many there are).
+// The place that layout `alone` breaks in a case: number (sum of the extents) modulo (how many places there are).  A tensor that
+// the case lacks leaves all others aligned.
 AlonePlace alone_place(const Op& op, const Case& c) {
   const std::vector<AlonePlace> places = alone_places(op.tensors);
   std::int64_t sum = 0;
@@ -93,12 +94,12 @@ AlonePlace alone_place(const Op& op, const Case& c) {
   return places[static_cast<std::size_t>(sum) % places.size()];
 }
 
-// Of what lies at multiples of 16 bytes: moves the start away from them.
+// Moves an aligned start to 1 to (16 / element's size - 1) elements after its 16-byte boundary.
 void shift_start(std::uint64_t key, Placement& p) {
   const std::int64_t element = size_of(p.tensor.dtype);
   p.offset = static_cast<std::size_t>((1 + random::index(key, p.tensor.rank, kVectorBytes / element - 1)) * element);
 }
-// The same for all rows but the first: the nearest lie an element further apart, and the others as far as they then must.
+// Moves row r, counted in the order of memory, by r elements, so that most rows are no longer aligned.  The start stays.
 void shift_rows(Tensor& t) {
   std::vector<int> outwards;  // outer axes, the one with the smallest stride first
   for (int i = 0; i + 1 < t.rank; ++i) outwards.push_back(i);

@@ -14,7 +14,7 @@ struct Layout {
   std::string_view shows;  // the bug that it shows
   int offset_bytes = 0;    // distance of the first element from a 16-byte boundary
   bool padded = false;     // gaps between rows, filled with NaN: 3 elements, or at most 2 row_multiple bytes; if `own`, drawn
-  int row_multiple = 0;    // starts and strides are multiples of this many bytes; 0: of an element's size alone
+  int row_multiple = 0;    // starts and strides are multiples of this many bytes (but see `alone`); 0: of an element's size
   bool own = false;        // each tensor draws a start, a gap (perhaps none) for each outer axis, and an order of these axes
   bool twins = false;      // tensors of one shape and role, such as k and v, draw alike
   bool alone = false;      // one place is not aligned: the start of one tensor, or its rows behind an aligned start (image.cpp)
