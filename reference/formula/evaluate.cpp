@@ -127,15 +127,23 @@ class Hiding {
   // means by its weights.
   static bool hides(const Graph& graph, const Node& row_function) {
     const AxisSet axes = row_function.over;
+    for (const Graph& step : graph.bodies)
+      if (works_along(step, axes)) return false;
     for (const Node& n : graph.nodes) {
       if (!(n.over & axes)) continue;
-      if (n.kind == Kind::take) return false;
+      if (n.kind == Kind::take || n.kind == Kind::scan) return false;
       const Mean mean = mean_of(graph, n);
       const Node& of = mean.weights < 0 ? n : graph.nodes[static_cast<std::size_t>(mean.weights)];
       const bool of_rows = of.kind == Kind::max || of.kind == Kind::logsumexp || info(of.kind).group == Group::row_function;
       if (!of_rows || of.over != axes || of.arguments != row_function.arguments) return false;
     }
     return std::ranges::none_of(graph.outputs, [&](const Port& output) { return (set_of(output.axes) & axes) != 0; });
+  }
+
+  static bool works_along(const Graph& graph, AxisSet axes) {
+    bool found = false;
+    each_node(graph, [&](const Node& n, double) { found = found || (n.over & axes); });
+    return found;
   }
 
   void add(const Graph& graph, const Node& row_function) {
@@ -157,7 +165,7 @@ std::vector<int> cut_axes(const Graph& graph) {
   if (graph.outputs.empty()) return {};
   AxisSet free = ~AxisSet{0};
   for (const Port& output : graph.outputs) free &= set_of(output.axes);
-  for (const Node& node : graph.nodes) free &= ~node.over;
+  each_node(graph, [&](const Node& node, double) { free &= ~node.over; });
   const std::vector<int>& axes = graph.outputs[0].axes;
   std::vector<int> candidates;
   for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d)
@@ -171,7 +179,7 @@ std::vector<int> cut_axes(const Graph& graph) {
   for (const int axis : candidates) {
     if (axis == last) continue;
     std::int64_t widest = 1;
-    for (const Node& node : graph.nodes) widest = std::max(widest, graph.size(node.axes & ~set_of(cut)));
+    each_node(graph, [&](const Node& node, double) { widest = std::max(widest, graph.size(node.axes & ~set_of(cut))); });
     if (widest <= kElements) break;
     cut.insert(cut.end() - 1, axis);
   }
@@ -180,8 +188,9 @@ std::vector<int> cut_axes(const Graph& graph) {
 
 std::int64_t positions_of_part(const Graph& graph, const std::vector<int>& cut) {
   std::int64_t widest = 1;  // elements of the largest array for one position
-  for (const Node& node : graph.nodes)
+  each_node(graph, [&](const Node& node, double) {
     if (node.axes >> cut.back() & 1) widest = std::max(widest, graph.size(node.axes & ~set_of(cut)));
+  });
   return std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
 }
 
@@ -201,7 +210,8 @@ Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& ro
   if (!p.cut.empty()) {
     p.groups = plan(graph, p.cut, rows);
     std::int64_t elements = 0;
-    for (const Node& node : graph.nodes) elements += graph.size(node.axes);
+    each_node(graph,
+              [&](const Node& node, double times) { elements += static_cast<std::int64_t>(times) * graph.size(node.axes); });
     p.each = positions_of_part(graph, p.cut);
     p.large = elements >= kWorthThreads;
   }

@@ -14,6 +14,7 @@
 // kernel may compute it is what the kernel declares (ops/core/contract.hpp, Numerics).
 #pragma once
 
+#include <functional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -132,6 +133,11 @@ inline constexpr AlongAxes softmax{Along::What::softmax}, log_softmax{Along::Wha
 inline constexpr AlongAxes logsumexp{Along::What::logsumexp};
 inline constexpr AlongAxes softmax_or_zero{Along::What::softmax_or_zero};  // a row of only -inf has weights of 0, not NaN
 
+// States after a step of a scan, and what it puts out; or the states after the last step, and what all steps put out.
+struct Stepped {
+  std::vector<Array> states, outputs;
+};
+
 // Records one formula.  Tensors are declared first, in the order of the contract; in() and out() then refer to them by name.
 class Formula {
  public:
@@ -149,6 +155,17 @@ class Formula {
   // The extent of an axis.
   std::int64_t extent(Axis axis, Place place = Place::current()) const;
 
+  // A recurrence: one step after the other along an axis.  A step computes from the states before it those after it, and what it
+  // puts out.  In it arrays with that axis are their elements at the step, so that only scan() itself gives results along it.
+  // S(t) = a(t) S(t-1) + x(t), y(t) = sum over d of q(t) S(t):
+  //   const Stepped all = f.scan(seq, {0.0}, [&](std::span<const Array> before) -> Stepped {
+  //     const Array s = a * before[0] + x;
+  //     return {.states = {s}, .outputs = {sum(d)(q * s)}};
+  //   });
+  //   f.out("y", all.outputs[0]);
+  using Step = std::function<Stepped(std::span<const Array> before)>;
+  Stepped scan(Axis along, const std::vector<Operand>& first, const Step& step, Place place = Place::current());
+
   // The graph, without nodes that no output needs.  Throws FormulaError if an output has not been given.
   Graph graph() const;
 
@@ -165,8 +182,12 @@ class Formula {
   // have their tensor's order.
   void need_axis(const std::string& name, std::int64_t extent, std::span<const std::string> after);
   int axis_of(const std::string& name) const;
+  // Axes of states that hold their first values and what a step makes of them.
+  Stepped recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Step& step, const Place& place,
+                        std::vector<AxisSet>& axes_of_states);
   Graph graph_;
   std::vector<bool> given_;  // of the outputs
+  int scanning_ = 0;         // scans whose step is being recorded
 };
 
 }  // namespace assay::formula

@@ -67,26 +67,30 @@ enum class Kind : std::uint8_t {
   log_softmax,
   step,
   rounded_to,
+  given,
+  scan,
+  result,
 };
 
 // How an evaluator treats a kind.
 enum class Group : std::uint8_t {
-  leaf,          // a tensor, a number, or positions along an axis
+  leaf,          // a tensor, a number, positions along an axis, or what a step of a scan is given
   arithmetic,    // of one or two arrays, element by element, one rounding
   function,      // of one array, element by element, with the function's own error
   reduction,     // over axes that the result lacks
   row_function,  // of whole rows
-  gather         // of one array, at places that another one says
+  gather,        // of one array, at places that another one says
+  recurrence     // a scan, which computes a graph of its own once for each position of an axis, and its results
 };
 
 struct KindInfo {
   std::string_view name;
   Group group;
-  int arguments;
-  double flops;  // per element of the result; of a reduction, per term
+  int arguments;  // -1: any number
+  double flops;   // per element of the result; of a reduction, per term
 };
 
-inline constexpr std::array<KindInfo, 39> kKinds{{
+inline constexpr std::array<KindInfo, 42> kKinds{{
     {"input", Group::leaf, 0, 0},
     {"constant", Group::leaf, 0, 0},
     {"index", Group::leaf, 0, 0},
@@ -126,6 +130,9 @@ inline constexpr std::array<KindInfo, 39> kKinds{{
     {"log_softmax", Group::row_function, 1, 10},
     {"step", Group::arithmetic, 1, 0},
     {"rounded_to", Group::arithmetic, 1, 0},
+    {"given", Group::leaf, 0, 0},
+    {"scan", Group::recurrence, -1, 0},
+    {"result", Group::recurrence, 1, 0},
 }};
 constexpr const KindInfo& info(Kind k) { return kKinds[static_cast<std::size_t>(k)]; }
 
@@ -138,11 +145,13 @@ struct Node {
   Kind kind = Kind::constant;
   std::vector<int> arguments{};                // indices of earlier nodes
   AxisSet axes = 0;                            // of the result
-  AxisSet over = 0;                            // the axes that a reduction sums, or along which a row function or `take` works
-  double number = 0;                           // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given
+  AxisSet over = 0;                            // the axes that a reduction sums, or along which another node works
+  double number = 0;                           // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given; of
+                                               // a scan: how many states it has; of `given` and `result`: which of all
   std::string name{};                          // of an input or a step
   Stored stored = Stored::with_intermediates;  // of a step
   DType to = DType::f32;                       // of rounded_to
+  int body = -1;                               // of a scan: which of the graph's bodies is its step
   bool operator==(const Node&) const = default;
 };
 
@@ -160,6 +169,10 @@ struct Graph {
   std::vector<std::int64_t> extents;  // of the axes
   std::vector<Node> nodes;            // arguments come before the nodes that use them
   std::vector<Port> inputs, outputs;
+  // Steps of scans.  Their axes are this graph's.  `given` k of a step is state k before it, or from there on argument k of the
+  // scan at the step's position.  Output k is state k after it, or what it puts out; `axes` of these ports are in the graph's
+  // order.
+  std::vector<Graph> bodies{};
 
   std::int64_t size(AxisSet axes) const {
     std::int64_t n = 1;
@@ -169,6 +182,16 @@ struct Graph {
   }
   bool operator==(const Graph&) const = default;
 };
+
+// Calls visit(node, times) for the nodes of a graph and of its scans' steps: how often each is computed.
+template <class Visit>
+void each_node(const Graph& graph, Visit&& visit, double times = 1) {
+  for (const Node& node : graph.nodes) {
+    visit(node, times);
+    if (node.kind == Kind::scan)
+      each_node(graph.bodies[static_cast<std::size_t>(node.body)], visit, times * static_cast<double>(graph.size(node.over)));
+  }
+}
 
 // The graph with these outputs, and only the nodes that they need; inputs that none needs stay if asked for.
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs);

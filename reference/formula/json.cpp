@@ -3,6 +3,8 @@
 //   {"axes": [["rows", 5], ["cols", 7]], "inputs": [["x", "f16", [0, 1], 0]], "outputs": [["y", "f16", [0, 1], 3]],
 //    "nodes": [{"kind": "input", "axes": [0, 1], "name": "x"}, {"kind": "square", "of": [0], "axes": [0, 1]}, ...]}
 // A tensor is its name, its dtype, the axes of its shape and its node.  Numbers are written so that they read back exactly.
+// A scan has its step with it: {"kind": "scan", ..., "number": 1, "step": {"nodes": [...], "outputs": [[[1], 4], ...]}}, where an
+// output is its axes and its node.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -34,6 +36,11 @@ Json ports_of(const std::vector<Port>& ports) {
 class Reader {
  public:
   explicit Reader(std::string_view text) : json_(Json::parse(text)) {}
+  // Of a scan's step, which is given arrays with these axes.
+  Reader(const Json& step, const Graph& outside, std::vector<AxisSet> given) : json_(step), given_(std::move(given)) {
+    graph_.axis_names = outside.axis_names;
+    graph_.extents = outside.extents;
+  }
 
   Graph read() {
     for (const Json& axis : json_.at("axes")) {
@@ -47,6 +54,18 @@ class Reader {
     graph_.outputs = ports("outputs");
     for (const Port& p : graph_.inputs)
       if (node(p.node).kind != Kind::input) refuse("the input '" + p.name + "' is another kind of node");
+    return std::move(graph_);
+  }
+
+  Graph read_step() {
+    for (const Json& node : json_.at("nodes")) add(node);
+    for (const Json& json : json_.at("outputs")) {
+      Port p{.node = json.at(1).get<int>()};
+      for (const Json& number : json.at(0)) p.axes.push_back(axis(number));
+      if (p.node < 0 || p.node >= static_cast<int>(graph_.nodes.size())) refuse("a step puts out a node that is not there");
+      if (node(p.node).axes & ~set_of(p.axes)) refuse("a step puts out a node with other axes");
+      graph_.outputs.push_back(std::move(p));
+    }
     return std::move(graph_);
   }
 
@@ -97,12 +116,15 @@ class Reader {
     if (json.contains("name")) node.name = json.at("name").get<std::string>();
     if (json.contains("stored")) node.stored = stored(json.at("stored").get<std::string>());
     if (json.contains("to")) node.to = dtype(json.at("to").get<std::string>(), which);
-    if (static_cast<int>(node.arguments.size()) != kind->arguments) refuse(which + " has another number of arguments");
+    if (kind->arguments >= 0 && static_cast<int>(node.arguments.size()) != kind->arguments)
+      refuse(which + " has another number of arguments");
     AxisSet given = 0;
     for (const int argument : node.arguments) {
       if (argument < 0 || argument >= static_cast<int>(graph_.nodes.size())) refuse(which + " uses a node that is not before it");
       given |= this->node(argument).axes;
     }
+    if (node.kind == Kind::input && !given_.empty()) refuse(which + " is in a step");
+    if (node.kind == Kind::given || kind->group == Group::recurrence) return add_of_scan(std::move(node), json, which);
     const bool gathers = kind->group == Group::gather;
     const bool folds = kind->group == Group::reduction || kind->group == Group::row_function || gathers;
     const AxisSet foldable = gathers ? this->node(node.arguments[0]).axes : given;
@@ -113,6 +135,47 @@ class Reader {
     if (gathers) expected = (foldable & ~node.over) | this->node(node.arguments[1]).axes;
     const bool own_axes = node.kind == Kind::input || node.kind == Kind::index;
     if (!own_axes && node.axes != expected) refuse(which + " has other axes than its arguments");
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  // A scan and its results, or what a step of it is given.
+  void add_of_scan(Node node, const Json& json, const std::string& which) {
+    const auto number = [&](std::size_t count) {
+      if (!(node.number >= 0 && node.number < static_cast<double>(count)) || std::floor(node.number) != node.number)
+        refuse(which + " has the number of none");
+      return static_cast<std::size_t>(node.number);
+    };
+    if (node.over && node.kind != Kind::scan) refuse(which + " is over other axes");
+    AxisSet expected = 0;
+    if (node.kind == Kind::given) {
+      expected = given_.at(number(given_.size()));
+    } else if (node.kind == Kind::result) {
+      const Node& scan = this->node(node.arguments[0]);
+      if (scan.kind != Kind::scan) refuse(which + " is of no scan");
+      const std::vector<Port>& results = graph_.bodies[static_cast<std::size_t>(scan.body)].outputs;
+      const std::size_t which_of_all = number(results.size());
+      expected = set_of(results[which_of_all].axes) | (node.number < scan.number ? 0 : scan.over);
+    } else {
+      if (!std::has_single_bit(node.over)) refuse(which + " is not along one axis");
+      const std::size_t states = number(node.arguments.size() + 1);
+      const Json& step = json.at("step");
+      // A state's axes are those that the step puts out.
+      std::vector<AxisSet> given;
+      for (std::size_t k = 0; k < node.arguments.size(); ++k) {
+        const AxisSet own = this->node(node.arguments[k]).axes;
+        given.push_back(k < states ? axes(step.at("outputs").at(k).at(0)) : own & ~node.over);
+        if (k < states && (own & ~given.back())) refuse(which + " has a state with other axes than its first");
+      }
+      Graph body = Reader(step, graph_, std::move(given)).read_step();
+      each_node(body, [&](const Node& n, double) {
+        if ((n.axes | n.over) & node.over) refuse(which + " has a step along its own axis");
+      });
+      if (states == 0 || body.outputs.size() < states) refuse(which + " has no states");
+      for (const Port& p : body.outputs) expected |= set_of(p.axes);
+      node.body = static_cast<int>(graph_.bodies.size());
+      graph_.bodies.push_back(std::move(body));
+    }
+    if (node.axes != expected) refuse(which + " has other axes than what it is made of");
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -131,29 +194,44 @@ class Reader {
   }
 
   Json json_;
+  std::vector<AxisSet> given_;  // of a step: the axes of what it is given
   Graph graph_;
 };
+
+Json nodes_of(const Graph& g);
+
+Json node_of(const Graph& g, const Node& n) {
+  Json node = {{"kind", std::string(info(n.kind).name)}};
+  if (!n.arguments.empty()) node["of"] = n.arguments;
+  node["axes"] = axes_of(n.axes);
+  if (n.over) node["over"] = axes_of(n.over);
+  const bool turns = n.kind == Kind::cos_turn || n.kind == Kind::sin_turn;
+  if (turns || (n.kind == Kind::constant && std::isfinite(n.number))) node["number"] = n.number;
+  if (n.kind == Kind::constant && std::isinf(n.number))
+    node["number"] = n.number > 0 ? "inf" : "-inf";  // which JSON's numbers lack
+  if (!n.name.empty()) node["name"] = n.name;
+  if (n.stored != Stored::with_intermediates) node["stored"] = std::string(kStoredNames[static_cast<std::size_t>(n.stored)]);
+  if (n.kind == Kind::rounded_to) node["to"] = std::string(name(n.to));
+  if (n.kind == Kind::given || info(n.kind).group == Group::recurrence) node["number"] = n.number;
+  if (n.kind == Kind::scan) {
+    const Graph& step = g.bodies[static_cast<std::size_t>(n.body)];
+    node["step"] = {{"nodes", nodes_of(step)}, {"outputs", Json::array()}};
+    for (const Port& p : step.outputs) node["step"]["outputs"].push_back({p.axes, p.node});
+  }
+  return node;
+}
+
+Json nodes_of(const Graph& g) {
+  Json nodes = Json::array();
+  for (const Node& n : g.nodes) nodes.push_back(node_of(g, n));
+  return nodes;
+}
 
 }  // namespace
 
 std::string to_json(const Graph& g) {
-  Json json = {
-      {"axes", Json::array()}, {"inputs", ports_of(g.inputs)}, {"outputs", ports_of(g.outputs)}, {"nodes", Json::array()}};
+  Json json = {{"axes", Json::array()}, {"inputs", ports_of(g.inputs)}, {"outputs", ports_of(g.outputs)}, {"nodes", nodes_of(g)}};
   for (std::size_t i = 0; i < g.axis_names.size(); ++i) json["axes"].push_back({g.axis_names[i], g.extents[i]});
-  for (const Node& n : g.nodes) {
-    Json node = {{"kind", std::string(info(n.kind).name)}};
-    if (!n.arguments.empty()) node["of"] = n.arguments;
-    node["axes"] = axes_of(n.axes);
-    if (n.over) node["over"] = axes_of(n.over);
-    const bool turns = n.kind == Kind::cos_turn || n.kind == Kind::sin_turn;
-    if (turns || (n.kind == Kind::constant && std::isfinite(n.number))) node["number"] = n.number;
-    if (n.kind == Kind::constant && std::isinf(n.number))
-      node["number"] = n.number > 0 ? "inf" : "-inf";  // which JSON's numbers lack
-    if (!n.name.empty()) node["name"] = n.name;
-    if (n.stored != Stored::with_intermediates) node["stored"] = std::string(kStoredNames[static_cast<std::size_t>(n.stored)]);
-    if (n.kind == Kind::rounded_to) node["to"] = std::string(name(n.to));
-    json["nodes"].push_back(std::move(node));
-  }
   return json.dump();
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ops/core/one_lower.hpp"
+#include "reference/formula/scan.hpp"
 #include "reference/formula/values.hpp"
 
 namespace assay::formula {
@@ -70,7 +71,27 @@ class Rounded final : public Interpretation {
  public:
   Rounded(const Values& exact, const Rounding& round) : exact_(exact), round_(round) {}
 
-  Field value(const Values& values, int i) const override {
+  Known known(const Values& values, int i) const override {
+    const Node& node = values.graph().nodes[static_cast<std::size_t>(i)];
+    if (node.kind == Kind::given || node.kind == Kind::result) return values.found(node);
+    if (node.kind == Kind::scan) return {.value = {}, .results = scanned(values, i)};
+    return {.value = value(values, i)};
+  }
+
+ private:
+  // Step by step, beside the same in exact arithmetic.
+  std::vector<Known> scanned(const Values& values, int i) const {
+    Scan exact(exact_, i), own(values, i);
+    while (!own.ended()) {
+      const Values exact_step(exact.body(), exact.given(), values.part());
+      const Rounded rounded_step(exact_step, round_);
+      own.advance(Values(own.body(), own.given(), values.part(), &rounded_step));
+      exact.advance(exact_step);
+    }
+    return std::move(own).results();
+  }
+
+  Field value(const Values& values, int i) const {
     if (exact_[i].exact) return exact_[i].value;
     const Node& node = values.graph().nodes[static_cast<std::size_t>(i)];
     const auto argument = [&](std::size_t k) -> const Field& { return values[node.arguments[k]].value; };
@@ -98,7 +119,6 @@ class Rounded final : public Interpretation {
     }
   }
 
- private:
   Field rounded(const Extents& e, const Field& f) const {
     return map(
         e, [&](double v) { return round_(v); }, f);
@@ -140,7 +160,8 @@ bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType
     const Kind kind = graph.nodes[i].kind;
     if (exact[static_cast<int>(i)].exact || kind == Kind::step || kind == Kind::constant) continue;
     const Group group = info(kind).group;
-    most_roundings += group == Group::reduction || group == Group::row_function ? 2 : 1;
+    const bool many = group == Group::reduction || group == Group::row_function || group == Group::recurrence;
+    most_roundings += many ? 2 : 1;
   }
   const Rounding round(numerics, roundings, storage, most_roundings <= 1);
   const Rounded interpretation(exact, round);

@@ -29,20 +29,29 @@ double bytes_read(const Graph& g, const Port& input) {
   return std::min(all, taken);
 }
 
+// Those of a graph that is computed so often, with its scans' steps.
+void count_operations(const Graph& g, DType storage, double times, Cost& cost) {
+  for (const Node& node : g.nodes) {
+    if (node.kind == Kind::scan)
+      count_operations(g.bodies[static_cast<std::size_t>(node.body)], storage, times * static_cast<double>(g.size(node.over)),
+                       cost);
+    const bool computes = !is_leaf(node) && info(node.kind).group != Group::recurrence;
+    if (!computes || node.kind == Kind::step || node.kind == Kind::rounded_to) continue;
+    cost.flops += times * info(node.kind).flops * static_cast<double>(g.size(node.axes | node.over));
+    cost.unfused_bytes += times * bytes_of(g, node.axes, storage);
+    for (const int argument : node.arguments) {
+      const Node& from = g.nodes[static_cast<std::size_t>(argument)];
+      if (from.kind != Kind::constant && from.kind != Kind::index) cost.unfused_bytes += times * bytes_of(g, from.axes, storage);
+    }
+  }
+}
+
 Cost cost_of(const Graph& g) {
   Cost cost;
   for (const Port& p : g.inputs) cost.bytes_read += bytes_read(g, p);
   for (const Port& p : g.outputs) cost.bytes_written += bytes_of(g, set_of(p.axes), p.dtype);
   const DType storage = g.outputs.front().dtype;
-  for (const Node& node : g.nodes) {
-    if (is_leaf(node) || node.kind == Kind::step || node.kind == Kind::rounded_to) continue;
-    cost.flops += info(node.kind).flops * static_cast<double>(g.size(node.axes | node.over));
-    cost.unfused_bytes += bytes_of(g, node.axes, storage);
-    for (const int argument : node.arguments) {
-      const Node& from = g.nodes[static_cast<std::size_t>(argument)];
-      if (from.kind != Kind::constant && from.kind != Kind::index) cost.unfused_bytes += bytes_of(g, from.axes, storage);
-    }
-  }
+  count_operations(g, storage, 1, cost);
   cost.unfused_bytes = std::max(cost.unfused_bytes, cost.bytes());
   return cost;
 }
@@ -77,12 +86,12 @@ std::optional<assay::Axis> contract_axis(std::string_view name) {
 struct Along {
   AxisSet summed = 0, reduced = 0, by_position = 0;
   explicit Along(const Graph& g) {
-    for (const Node& node : g.nodes) {
+    each_node(g, [this](const Node& node, double) {
       if (node.kind == Kind::index) by_position |= node.axes;
-      else if (node.kind == Kind::take) by_position |= node.over;
+      else if (node.kind == Kind::take || node.kind == Kind::scan) by_position |= node.over;
       else reduced |= node.over;
       if (adds_up(node.kind)) summed |= node.over;
-    }
+    });
   }
 };
 
@@ -120,10 +129,11 @@ FormulaFacts facts_of(const Graph& g) {
     (in(along.reduced) ? facts.unordered : facts.free).push_back(*axis);
   }
   facts.only_sums = std::ranges::all_of(g.nodes, [](const Node& n) { return is_sum_or_product(n.kind); });
-  facts.stores = std::ranges::any_of(g.nodes, [](const Node& n) { return n.kind == Kind::step; });
   facts.last_addend = last_addend_of(g, g.outputs.front());
-  for (const Node& node : g.nodes)
+  each_node(g, [&](const Node& node, double) {
+    facts.stores = facts.stores || node.kind == Kind::step;
     if (node.kind == Kind::constant) facts.constants.push_back(node.number);
+  });
   return facts;
 }
 
@@ -132,7 +142,7 @@ SolveMemory memory_of(const Graph& g, const Rows& rows) {
   constexpr double kArrays = 8;
   double outputs = 0, whole = 0;
   for (const Port& p : g.outputs) outputs += static_cast<double>(g.size(set_of(p.axes)));
-  for (const Node& node : g.nodes) whole += static_cast<double>(g.size(node.axes));
+  each_node(g, [&](const Node& node, double) { whole += static_cast<double>(g.size(node.axes)); });  // of scans one step
   if (outputs == 0) return {};
   const double share = rows.all() || rows.total == 0 ? 1 : static_cast<double>(rows.count()) / static_cast<double>(rows.total);
   constexpr double kSolutions = 3;  // values, and bounds for two kinds of errors
@@ -143,10 +153,10 @@ SolveMemory memory_of(const Graph& g, const Rows& rows) {
   } else {
     const auto part = static_cast<double>(positions_of_part(g, cut));
     double shared = 0, own = 0;
-    for (const Node& node : g.nodes) {
+    each_node(g, [&](const Node& node, double) {
       const auto size = static_cast<double>(g.size(node.axes & ~set_of(cut)));
       (node.axes >> cut.back() & 1 ? own : shared) += size;
-    }
+    });
     const double extent = static_cast<double>(g.extents[static_cast<std::size_t>(cut.back())]);
     memory.passing = 8 * kArrays * omp_get_max_threads() * (std::min(part, extent) * own + shared);
   }

@@ -2,6 +2,7 @@
 // Records formulas (formula.hpp).
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <span>
 
 #include "reference/formula/formula.hpp"
@@ -157,23 +158,29 @@ Array Along::operator()(const Operand& a) const {
   return what_ == What::mean ? Operand(total, a.place) / Operand(terms, a.place) : total;
 }
 
+namespace {
+// Makes an axis of this number.  The axes from there on have another number then.
+void insert_axis(Graph& g, int number, const std::string& name, std::int64_t extent) {
+  g.axis_names.insert(g.axis_names.begin() + number, name);
+  g.extents.insert(g.extents.begin() + number, extent);
+  const AxisSet before = (AxisSet{1} << number) - 1;
+  for (Node& n : g.nodes)
+    for (AxisSet* const set : {&n.axes, &n.over}) *set = (*set & before) | (*set & ~before) << 1;
+  for (std::vector<Port>* const ports : {&g.inputs, &g.outputs})
+    for (Port& p : *ports)
+      for (int& axis : p.axes) axis += axis >= number ? 1 : 0;
+  for (Graph& body : g.bodies) insert_axis(body, number, name, extent);
+}
+}  // namespace
+
 void Formula::need_axis(const std::string& name, std::int64_t extent, std::span<const std::string> after) {
-  auto& names = graph_.axis_names;
+  const auto& names = graph_.axis_names;
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   if (names.size() == kMostAxes) throw FormulaError("more than " + std::to_string(kMostAxes) + " axes");
   const auto place = std::find_if(names.begin(), names.end(), [&](const std::string& other) {
     return std::find(after.begin(), after.end(), other) != after.end();
   });
-  const auto number = static_cast<int>(place - names.begin());
-  names.insert(place, name);
-  graph_.extents.insert(graph_.extents.begin() + number, extent);
-  // The axes from there on have another number now.
-  const AxisSet before = (AxisSet{1} << number) - 1;
-  for (Node& n : graph_.nodes)
-    for (AxisSet* const set : {&n.axes, &n.over}) *set = (*set & before) | (*set & ~before) << 1;
-  for (std::vector<Port>* const ports : {&graph_.inputs, &graph_.outputs})
-    for (Port& p : *ports)
-      for (int& axis : p.axes) axis += axis >= number ? 1 : 0;
+  insert_axis(graph_, static_cast<int>(place - names.begin()), name, extent);
 }
 
 int Formula::axis_of(const std::string& name) const {
@@ -212,6 +219,7 @@ Array Formula::in(std::string_view name, Place place) {
 }
 
 void Formula::rename(std::string_view name, Axis from, Axis to, Place place) {
+  if (scanning_) refuse(place, "an axis gets another name within a step of a scan");
   const int input = in(name, place).node();
   for (const Node& n : graph_.nodes)
     if (std::find(n.arguments.begin(), n.arguments.end(), input) != n.arguments.end())
@@ -241,6 +249,7 @@ Array Formula::index(Axis along, Place place) {
 }
 
 void Formula::out(std::string_view name, const Array& a, Place place) {
+  if (scanning_) refuse(place, "an output is given within a step of a scan");
   for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
     Port& p = graph_.outputs[i];
     if (p.name != name) continue;
@@ -284,7 +293,147 @@ int Formula::node_of(const Operand& a) {
 Graph Formula::graph() const {
   for (std::size_t i = 0; i < given_.size(); ++i)
     if (!given_[i]) throw FormulaError("the output '" + graph_.outputs[i].name + "' is not given");
-  return only(graph_, graph_.outputs, true);
+  Graph graph = only(graph_, graph_.outputs, true);
+  if (std::ranges::any_of(graph.nodes, [](const Node& n) { return n.kind == Kind::given; }))
+    throw FormulaError("an array of a scan's step is used outside of that step");
+  return graph;
+}
+
+namespace {
+
+// Takes from a recording the nodes that depend on a scan's states: its step.
+class StepOfScan {
+ public:
+  // The axes of what the step is given and computes lack `along`.
+  StepOfScan(const Graph& recorded, int scan, AxisSet along, std::vector<int> states, const Place& place)
+      : recorded_(recorded), scan_(scan), along_(along), arguments_(std::move(states)), place_(place) {
+    body_.axis_names = recorded.axis_names;
+    body_.extents = recorded.extents;
+  }
+
+  void put_out(int node, AxisSet axes) { body_.outputs.push_back({.axes = axes_in_order(axes), .node = copy(node)}); }
+
+  Graph body() && { return std::move(body_); }
+  std::vector<int> arguments() && { return std::move(arguments_); }
+
+ private:
+  static std::vector<int> axes_in_order(AxisSet set) {
+    std::vector<int> list;
+    for (; set; set &= set - 1) list.push_back(std::countr_zero(set));
+    return list;
+  }
+
+  void at_one_step(Node& n) const {
+    if (n.over & along_) refuse(place_, "a step of the scan works along the axis of its steps");
+    n.axes &= ~along_;
+  }
+  void at_one_step(Graph& step_within) const {
+    for (Node& n : step_within.nodes) at_one_step(n);
+    for (Port& p : step_within.outputs) std::erase_if(p.axes, [this](int axis) { return (along_ >> axis & 1) != 0; });
+    for (Graph& body : step_within.bodies) at_one_step(body);
+  }
+
+  bool depends(int i) {
+    const auto at = depends_.find(i);
+    if (at != depends_.end()) return at->second;
+    const Node& n = recorded_.nodes[static_cast<std::size_t>(i)];
+    const bool found =
+        n.kind == Kind::given ? n.body == scan_ : std::ranges::any_of(n.arguments, [&](int a) { return depends(a); });
+    return depends_[i] = found;
+  }
+
+  // The node's place in the body.
+  int copy(int i) {
+    const auto at = places_.find(i);
+    if (at != places_.end()) return at->second;
+    Node n = recorded_.nodes[static_cast<std::size_t>(i)];
+    if (!depends(i) && n.kind != Kind::constant) {
+      n = {.kind = Kind::given, .axes = n.axes, .number = static_cast<double>(arguments_.size())};
+      arguments_.push_back(i);
+    } else if (n.kind == Kind::given) {
+      n.body = -1;
+    } else {
+      for (int& argument : n.arguments) argument = copy(argument);
+      if (n.kind == Kind::scan) {
+        body_.bodies.push_back(recorded_.bodies[static_cast<std::size_t>(n.body)]);
+        n.body = static_cast<int>(body_.bodies.size()) - 1;
+        at_one_step(body_.bodies.back());
+      }
+    }
+    at_one_step(n);
+    body_.nodes.push_back(std::move(n));
+    return places_[i] = static_cast<int>(body_.nodes.size()) - 1;
+  }
+
+  const Graph& recorded_;
+  int scan_;
+  AxisSet along_;
+  std::vector<int> arguments_;
+  const Place& place_;
+  Graph body_;
+  std::map<int, int> places_;
+  std::map<int, bool> depends_;
+};
+
+}  // namespace
+
+Stepped Formula::recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Step& step, const Place& place,
+                               std::vector<AxisSet>& axes_of_states) {
+  for (;;) {
+    std::vector<Array> before;
+    for (std::size_t k = 0; k < first.size(); ++k)
+      before.push_back(add({.kind = Kind::given, .axes = axes_of_states[k], .number = static_cast<double>(k), .body = scan}));
+    ++scanning_;
+    Stepped after = step(before);
+    --scanning_;
+    if (after.states.size() != first.size())
+      refuse(place, "the scan has " + std::to_string(first.size()) + " states, and its step gives " +
+                        std::to_string(after.states.size()));
+    bool hold = true;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const AxisSet axes = node(after.states[k].node()).axes & ~along;
+      hold = hold && (axes & ~axes_of_states[k]) == 0;
+      axes_of_states[k] |= axes;
+    }
+    if (hold) return after;
+  }
+}
+
+Stepped Formula::scan(Axis axis_of_steps, const std::vector<Operand>& first, const Step& step, Place place) {
+  const AxisSet along = AxisSet{1} << axis(axis_of_steps.name, place);
+  std::vector<int> arguments;
+  std::vector<AxisSet> axes;
+  for (const Operand& state : first) {
+    if (state.formula && state.formula != this) refuse(place, "its states belong to two formulas");
+    arguments.push_back(node_of(state));
+    axes.push_back(node(arguments.back()).axes);
+    if (axes.back() & along) refuse(place, "a state has the axis '" + std::string(axis_of_steps.name) + "' of the steps");
+  }
+  if (first.empty()) refuse(place, "a scan without states");
+  const auto number = static_cast<int>(graph_.bodies.size());
+  graph_.bodies.emplace_back();  // this scan's, so that one within its step has another number
+  const Stepped after = recorded_step(arguments, along, number, step, place, axes);
+
+  StepOfScan taken(graph_, number, along, arguments, place);
+  Node scan{.kind = Kind::scan, .over = along, .number = static_cast<double>(first.size()), .body = number};
+  std::vector<AxisSet> axes_of_results = axes;
+  for (std::size_t k = 0; k < first.size(); ++k) taken.put_out(after.states[k].node(), axes[k]);
+  for (const Array& output : after.outputs) {
+    const AxisSet own = node(output.node()).axes & ~along;
+    taken.put_out(output.node(), own);
+    axes_of_results.push_back(own | along);
+  }
+  for (const AxisSet of_result : axes_of_results) scan.axes |= of_result & ~along;
+  graph_.bodies[static_cast<std::size_t>(number)] = std::move(taken).body();
+  scan.arguments = std::move(taken).arguments();
+  const int of = add(std::move(scan)).node();
+  Stepped all;
+  for (std::size_t k = 0; k < axes_of_results.size(); ++k) {
+    const Array result =
+        add({.kind = Kind::result, .arguments = {of}, .axes = axes_of_results[k], .number = static_cast<double>(k)});
+    (k < first.size() ? all.states : all.outputs).push_back(result);
+  }
+  return all;
 }
 
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs) {
@@ -300,8 +449,11 @@ Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!needed[i]) continue;
     place[i] = static_cast<int>(g.nodes.size());
-    g.nodes.push_back(graph.nodes[i]);
-    for (int& argument : g.nodes.back().arguments) argument = place[static_cast<std::size_t>(argument)];
+    Node& node = g.nodes.emplace_back(graph.nodes[i]);
+    for (int& argument : node.arguments) argument = place[static_cast<std::size_t>(argument)];
+    if (node.kind != Kind::scan) continue;
+    g.bodies.push_back(graph.bodies[static_cast<std::size_t>(node.body)]);
+    node.body = static_cast<int>(g.bodies.size()) - 1;
   }
   for (Port p : graph.inputs) {
     if (!needed[static_cast<std::size_t>(p.node)]) continue;

@@ -41,6 +41,8 @@ const Field Tracked::kNone;
 
 Legality has_rules(const Graph& graph, const Numerics& numerics) {
   const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
+  for (const Graph& step : graph.bodies)
+    if (const Legality legal = has_rules(step, numerics); !legal) return legal;
   if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
     return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
   // These words narrow a computed factor of a product.  Where there is none they change nothing.
@@ -59,12 +61,13 @@ Legality has_rules(const Graph& graph, const Numerics& numerics) {
   return Legality::yes();
 }
 
-Tracked::Tracked(const Values& values, const Declared& declared)
+Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off> given)
     : values_(values),
       declared_(declared),
       u_(unit_roundoff(declared.numerics.accumulate)),
       floor_(rounding_floor(declared.numerics.accumulate)),
-      function_(declared.numerics.function_error * 0x1p-24) {
+      function_(declared.numerics.function_error * 0x1p-24),
+      given_(std::move(given)) {
   const int count = static_cast<int>(values.graph().nodes.size());
   totals_.resize(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) off_.push_back(values[i].exact ? Off{} : visit(i));
@@ -155,7 +158,8 @@ Off Tracked::stored(int i, Off off) const {
 Off Tracked::visit(int i) {
   const Node& n = node(i);
   switch (info(n.kind).group) {
-    case Group::leaf: {  // a constant; exact ones are not visited
+    case Group::leaf: {  // exact ones are not visited
+      if (n.kind == Kind::given) return given_[static_cast<std::size_t>(n.number)];
       const double rounded = round_to(declared_.numerics.accumulate, n.number);
       return {.any = Field::number(rounded == n.number ? 0.0 : u_ * std::fabs(n.number)), .fresh = {}};
     }
@@ -168,6 +172,10 @@ Off Tracked::visit(int i) {
       if (n.kind == Kind::max) return choose(i);
       return along_rows(i);
     case Group::row_function: return weighs_means_alone(i) ? Off{} : along_rows(i);
+    case Group::recurrence:
+      if (n.kind == Kind::result) return results_.at(n.arguments[0])[static_cast<std::size_t>(n.number)];
+      results_[i] = scanned(i);
+      return {};
   }
   return {};
 }

@@ -15,7 +15,7 @@
 //
 // The rules stand beside their code: arithmetic and functions in track.cpp, sums and products in track_sums.cpp, softmax and
 // its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp, variances and other ways to a LayerNorm in
-// track_norms.cpp.
+// track_norms.cpp, recurrences in track_scans.cpp.
 #pragma once
 
 #include <cmath>
@@ -51,13 +51,15 @@ Legality has_rules(const Graph& graph, const Numerics& numerics);
 
 class Tracked {
  public:
-  // `values` must outlive this.
-  Tracked(const Values& values, const Declared& declared);
+  // `values` must outlive this.  `given`: of a step of a scan, the errors of what it is given.
+  Tracked(const Values& values, const Declared& declared, std::vector<Off> given = {});
 
   // The most by which a kernel's output may be off before it is rounded to the output's dtype, in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
   // The whole error of a node.
   const Field& total(int node) const;
+  // A node's error where shared errors cannot be followed: they count as `any`.
+  Off alone(int node) const;
 
  private:
   // What an argument brings into a node with these axes.
@@ -69,8 +71,6 @@ class Tracked {
   };
   static const Field kNone;
   Brought brought(int argument, AxisSet axes) const;
-  // The same where the shared errors cannot be followed: they count as `any`.
-  Off alone(int argument) const;
   // The error that elements share through a symbol.
   const Field& of(Symbol symbol) const;
   Field shared(int node) const;
@@ -93,6 +93,7 @@ class Tracked {
   Off decide(int node) const;
   Off pick_one(int node) const;  // where
   Off take(int node) const;
+  std::vector<Off> scanned(int node) const;  // of a scan's results
   Off apply_function(int node) const;
   Off add_up(int node) const;
   Off multiply_up(int node) const;
@@ -118,7 +119,9 @@ class Tracked {
   Declared declared_;
   double u_ = 0, floor_ = 0;  // of the accumulator: unit roundoff, half the least subnormal
   double function_ = 0;       // the relative error of exp and the like
+  std::vector<Off> given_;
   std::vector<Off> off_;
+  std::map<int, std::vector<Off>> results_;           // of scans
   mutable std::vector<std::optional<Field>> totals_;  // those that were asked for
   std::map<int, Field> reciprocals_;                  // the error of 1/x of a divisor
 };

@@ -128,7 +128,7 @@ Values::Values(const Graph& graph, std::span<const Tensor> tensors, const Interp
     : graph_(graph), tensors_(tensors) {
   set_extents();
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    known_.push_back(std::make_shared<const Known>(Known{.value = interpretation.value(*this, static_cast<int>(i))}));
+    known_.push_back(std::make_shared<const Known>(interpretation.known(*this, static_cast<int>(i))));
 }
 
 Values::Values(Without without, const Graph& graph, std::span<const Tensor> tensors, Part part)
@@ -168,6 +168,8 @@ Known Values::cut(const Known& known, const Values& from) const {
     return out;
   };
   const auto& [size, root, count, spread, farthest, unhidden, left, right] = known.terms;
+  std::vector<Known> results;
+  for (const Known& result : known.results) results.push_back(cut(result, from));
   const auto& [most, top, largest, distance, weight, exps, log_sum, row_spread, row_squares] = known.rows;
   return {.value = shorter(known.value),
           .exact = known.exact,
@@ -178,7 +180,8 @@ Known Values::cut(const Known& known, const Values& from) const {
           .rows = {shorter(most), shorter(top), shorter(largest), shorter(distance), shorter(weight), shorter(exps),
                    shorter(log_sum), shorter(row_spread), shorter(row_squares)},
           .size = shorter(known.size),
-          .squares = shorter(known.squares)};
+          .squares = shorter(known.squares),
+          .results = std::move(results)};
 }
 
 Field Values::compute(const Node& node) const {
@@ -219,7 +222,8 @@ Field Values::compute(const Node& node) const {
               extents_, [k = node.kind](double a, double b) { return apply(k, a, b); }, value(0), value(1));
       }
     case Group::reduction:
-    case Group::row_function: break;
+    case Group::row_function:
+    case Group::recurrence: break;
   }
   switch (node.kind) {
     case Kind::sum: return sum_over(extents_, node.over, value(0));
@@ -403,9 +407,11 @@ Field Values::only_negative_zeros(const Node& sum) const {
       extents_, [terms](double count) { return terms > 0 && count == terms ? 1.0 : 0.0; }, all_are[0]);
 }
 
-Known Values::visit(int i) const {
+Known Values::known_of(int i) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
   Known y;
+  if (node.kind == Kind::given || node.kind == Kind::result) return found(node);
+  if (node.kind == Kind::scan) return {.value = {}, .results = scanned(i)};
   if (node.kind == Kind::input) {
     for (const Port& p : graph_.inputs)
       if (p.node == i) {
@@ -429,6 +435,12 @@ Known Values::visit(int i) const {
   y.exact = y.whole || is_exact(node);
   const bool chooses = node.kind == Kind::max || node.kind == Kind::maximum || node.kind == Kind::minimum;
   if (chooses && y.exact && !y.whole) y.exact = zeros_of_both_signs(node, y.value).none();
+  return y;
+}
+
+Known Values::visit(int i) const {
+  const Node& node = graph_.nodes[static_cast<std::size_t>(i)];
+  Known y = known_of(i);
   switch (node.kind) {
     case Kind::sum:
     case Kind::dot:

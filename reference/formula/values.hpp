@@ -53,6 +53,7 @@ struct Known {
   Terms terms{};                     // of sum and dot
   RowParts rows{};                   // of row functions and logsumexp
   Field size{}, squares{};           // |value| and value^2, of what a dot multiplies; 0 of what is not finite
+  std::vector<Known> results{};      // of a scan: its last states, then what its steps put out
 };
 
 // A part of a case: the positions that are evaluated along some axes, and all along the others.
@@ -73,7 +74,7 @@ class Values;
 class Interpretation {
  public:
   virtual ~Interpretation() = default;
-  virtual Field value(const Values& arguments, int node) const = 0;
+  virtual Known known(const Values& arguments, int node) const = 0;
 };
 
 class Values {
@@ -83,6 +84,8 @@ class Values {
   Values(const Graph& graph, std::span<const Tensor> tensors, Part part = {}, const Values* common = nullptr);
   // Values alone, without the magnitudes for bounds.
   Values(const Graph& graph, std::span<const Tensor> tensors, const Interpretation& interpretation);
+  // One step of a scan, of what it is given.
+  Values(const Graph& body, std::vector<Known> given, const Part& part, const Interpretation* interpretation = nullptr);
   // Only the nodes without one axis.
   static Values without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part);
 
@@ -91,8 +94,10 @@ class Values {
   const Part& part() const { return part_; }
   const Known& operator[](int node) const { return *known_[static_cast<std::size_t>(node)]; }
   bool has(int node) const { return known_[static_cast<std::size_t>(node)] != nullptr; }
-  // A node of its arguments' values.  Not of softmax and its kin, whose values come with their parts.
+  // A node of its arguments' values.  Not of softmax and its kin, whose values come with their parts, nor of a scan.
   Field compute(const Node& node) const;
+  // What a node of kind `given` stands for, or what a scan's result is.
+  const Known& found(const Node& node) const;
   // The elements of a field of an array's at the places that a node takes from it.
   Field taken(const Node& take, const Field& from) const;
   Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
@@ -114,6 +119,8 @@ class Values {
   bool has_arguments(const Node& node) const;
 
   Known visit(int node) const;
+  Known known_of(int node) const;  // without what bounds need
+  std::vector<Known> scanned(int scan) const;
   std::int64_t position(int axis, std::int64_t i) const;
   Field load(const Port& input) const;
   Field load_at(const Port& input, int axis, const Field& places) const;
@@ -133,6 +140,7 @@ class Values {
   const Graph& graph_;
   std::span<const Tensor> tensors_;
   Part part_;
+  std::vector<Known> given_;  // of a step
   Extents extents_;
   std::vector<std::shared_ptr<const Known>> known_;
 };

@@ -289,6 +289,25 @@ std::vector<Rule> rules() {
         for (const double v : x) total = h.rounded(total + v);
         return total;
       });
+  add({.name = "scan",
+       .inputs = 6,
+       .least = 0.5,
+       .most = 2,
+       .row = true,
+       .errors = Errors::coherent,
+       .write =
+           [](Formula& f, const std::vector<Array>& a) {
+             const Formula::Step step = [&](std::span<const Array> before) -> Stepped {
+               return {.states = {before[0] * a[1] + a[0]}, .outputs = {}};
+             };
+             return f.scan(terms, {0.0}, step).states[0];
+           },
+       .honest =
+           [](const Inputs& x, const Habit& h) {
+             double state = 0;
+             for (std::size_t i = 0; i < x.size(); ++i) state = h.rounded(h.rounded(state * weight(i)) + x[i]);
+             return state;
+           }});
   row(
       "dot", 6, 0x1p-23, 2, [](const Array& x, const Array& w) { return sum(terms)(x * w); },
       [](const Inputs& x, const Habit& h) {
