@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -44,3 +45,16 @@ double scratch(const rmsnorm_gemm::Args& a, const Rows& rows) { return scratch_o
 static const LinkedGolden<rmsnorm_gemm> linked_rmsnorm_gemm(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::rmsnorm_gemm::Args& a, Formula& f) {
+  const Array x = f.in("x");
+  const Axis hidden("hidden");
+  const Array n = step("n", x * rsqrt(mean(hidden)(square(x)) + a.epsilon) * f.in("gamma"));
+  f.out("y", sum(hidden)(n * f.in("weight")));
+}
+
+static const LinkedFormula<assay::rmsnorm_gemm> formula_of_rmsnorm_gemm("rmsnorm_gemm", write);
+
+}  // namespace assay::formula

@@ -149,6 +149,14 @@ def layernorm_linear(x, gamma, beta, weight, epsilon, bias=None):
     return {"y": products(layernorm(x, gamma, beta, epsilon)["y"], weight, bias)}
 
 
+def rmsnorm_gemm(x, gamma, weight, epsilon):
+    return {"y": products(rmsnorm(x, gamma, epsilon)["y"], weight, None)}
+
+
+def ffn_gelu(x, w1, w2, b1=None, b2=None, form="tanh"):
+    return {"y": products(gelu_linear(x, w1, b1, form)["y"], w2, b2)}
+
+
 def gelu_linear(x, weight, bias=None, form="tanh"):
     return {"y": [[gelu_of(z, form) for z in row] for row in products(x, weight, bias)]}
 
@@ -382,13 +390,42 @@ def layernorm_linear_cases(rng):
         yield {"tokens": tokens, "hidden": hidden, "out": out}, attributes, inputs
 
 
+def rmsnorm_gemm_cases(rng):
+    for number in range(24):
+        tokens, hidden, out = rng.randint(1, 3), rng.choice((1, 2, 3, 5, 8)), rng.randint(1, 4)
+        inputs = {
+            "x": draw(rng, tokens, hidden, scale=rng.choice((1 / 8, 0.5, 4.0))),
+            "gamma": draw(rng, hidden),
+            "weight": draw(rng, out, hidden, scale=1.0),
+        }
+        yield {"tokens": tokens, "hidden": hidden, "out": out}, {"epsilon": EPSILONS[number % len(EPSILONS)]}, inputs
+
+
+def ffn_gelu_cases(rng):
+    for number in range(24):
+        tokens, hidden, ffn = rng.randint(1, 3), rng.choice((1, 2, 3, 5)), rng.randint(1, 4)
+        inputs = {
+            "x": draw(rng, tokens, hidden, scale=1.0),
+            "w1": draw(rng, ffn, hidden, scale=1.0),
+            "w2": draw(rng, hidden, ffn, scale=1.0),
+        }
+        attributes = {"form": "erf"} if number % 4 >= 2 else {}
+        if number % 2:
+            attributes["bias"] = "yes"
+            inputs["b1"] = draw(rng, ffn, scale=0.5)
+            inputs["b2"] = draw(rng, hidden, scale=0.5)
+        yield {"tokens": tokens, "hidden": hidden, "ffn": ffn}, attributes, inputs
+
+
 CASES = {
     "attention_forward": attention_cases,
     "cross_entropy": cross_entropy_cases,
+    "ffn_gelu": ffn_gelu_cases,
     "gemm_swiglu": gemm_swiglu_cases,
     "layernorm_linear": layernorm_linear_cases,
     "residual_layernorm": lambda rng: residual_cases("residual_layernorm", rng),
     "residual_rmsnorm": lambda rng: residual_cases("residual_rmsnorm", rng),
+    "rmsnorm_gemm": rmsnorm_gemm_cases,
     "rope": rope_cases,
 }
 
@@ -463,6 +500,7 @@ OPS = {
         attention_forward,
         cross_entropy,
         embedding,
+        ffn_gelu,
         gelu,
         gelu_linear,
         gemm_swiglu,
@@ -475,6 +513,7 @@ OPS = {
         residual_rmsnorm,
         rmsnorm,
         rmsnorm_backward,
+        rmsnorm_gemm,
         rope,
         row_reduce,
         silu_mul,
