@@ -71,8 +71,8 @@ struct attention_forward {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.merged_if = "packed"});
     v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim}, {.merged_if = "packed"});
     v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim}, {.merged_if = "packed"});
-    v.input("cu_seqlens_q", a.cu_seqlens_q, {Axis::batch}, {.dtype = i32, .present_if = "packed", .extent_plus_one = true});
-    v.input("cu_seqlens_k", a.cu_seqlens_k, {Axis::batch}, {.dtype = i32, .present_if = "packed", .extent_plus_one = true});
+    v.input("cu_seqlens_q", a.cu_seqlens_q, {Axis::batch + 1}, {.dtype = i32, .present_if = "packed"});
+    v.input("cu_seqlens_k", a.cu_seqlens_k, {Axis::batch + 1}, {.dtype = i32, .present_if = "packed"});
     v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.merged_if = "packed"});
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});

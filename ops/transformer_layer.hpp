@@ -65,29 +65,29 @@ struct transformer_layer {
 
   template <class Visitor>
   static void bind(Args& a, Visitor&& v) {
-    using enum Axis;
-    const AxisList stream = {batch, seq_q, hidden}, queries = {batch, seq_q, heads, head_dim},
-                   keys = {batch, seq_q, kv_heads, head_dim};
+    const AxisList stream = {Axis::batch, Axis::seq_q, Axis::hidden},
+                   queries = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
+                   keys = {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim};
     const TensorOptions biased{.present_if = "dialect", .present_values = 6}, gated{.present_if = "dialect", .present_values = 1},
         rotated{.present_if = "dialect", .present_values = 5};
     v.input("x", a.x, stream);
-    v.weight("gamma1", a.gamma1, {hidden});
-    v.weight("beta1", a.beta1, {hidden}, biased);
-    v.weight("wq", a.wq, {heads, head_dim, hidden});
-    v.weight("bq", a.bq, {heads, head_dim}, biased);
-    v.weight("wk", a.wk, {kv_heads, head_dim, hidden});
-    v.weight("bk", a.bk, {kv_heads, head_dim}, biased);
-    v.weight("wv", a.wv, {kv_heads, head_dim, hidden});
-    v.weight("bv", a.bv, {kv_heads, head_dim}, biased);
-    v.weight("wo", a.wo, {hidden, heads, head_dim});
-    v.weight("bo", a.bo, {hidden}, biased);
-    v.weight("gamma2", a.gamma2, {hidden});
-    v.weight("beta2", a.beta2, {hidden}, biased);
-    v.weight("w_gate", a.w_gate, {ffn, hidden}, gated);
-    v.weight("w_up", a.w_up, {ffn, hidden});
-    v.weight("b_up", a.b_up, {ffn}, biased);
-    v.weight("w_down", a.w_down, {hidden, ffn});
-    v.weight("b_down", a.b_down, {hidden}, biased);
+    v.weight("gamma1", a.gamma1, {Axis::hidden});
+    v.weight("beta1", a.beta1, {Axis::hidden}, biased);
+    v.weight("wq", a.wq, {Axis::heads, Axis::head_dim, Axis::hidden});
+    v.weight("bq", a.bq, {Axis::heads, Axis::head_dim}, biased);
+    v.weight("wk", a.wk, {Axis::kv_heads, Axis::head_dim, Axis::hidden});
+    v.weight("bk", a.bk, {Axis::kv_heads, Axis::head_dim}, biased);
+    v.weight("wv", a.wv, {Axis::kv_heads, Axis::head_dim, Axis::hidden});
+    v.weight("bv", a.bv, {Axis::kv_heads, Axis::head_dim}, biased);
+    v.weight("wo", a.wo, {Axis::hidden, Axis::heads, Axis::head_dim});
+    v.weight("bo", a.bo, {Axis::hidden}, biased);
+    v.weight("gamma2", a.gamma2, {Axis::hidden});
+    v.weight("beta2", a.beta2, {Axis::hidden}, biased);
+    v.weight("w_gate", a.w_gate, {Axis::ffn, Axis::hidden}, gated);
+    v.weight("w_up", a.w_up, {Axis::ffn, Axis::hidden});
+    v.weight("b_up", a.b_up, {Axis::ffn}, biased);
+    v.weight("w_down", a.w_down, {Axis::hidden, Axis::ffn});
+    v.weight("b_down", a.b_down, {Axis::hidden}, biased);
     v.output("y", a.y, stream);
     v.output("q0", a.q0, queries, rotated);
     v.output("k0", a.k0, keys, rotated);
@@ -98,7 +98,7 @@ struct transformer_layer {
     v.output("attn", a.attn, stream);
     v.output("h", a.h, stream);
     v.output("norm2", a.norm2, stream);
-    v.output("act", a.act, {batch, seq_q, ffn});
+    v.output("act", a.act, {Axis::batch, Axis::seq_q, Axis::ffn});
     v.output("mlp", a.mlp, stream);
     v.choice("dialect", a.dialect, {"llama", "gpt2", "gptneox"});
     v.choice("gelu", a.gelu, {"of_dialect", "tanh", "erf"});
@@ -108,9 +108,9 @@ struct transformer_layer {
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
-    using enum Axis;
-    const AxisList stream = {batch, seq_q, hidden}, queries = {batch, seq_q, heads, head_dim},
-                   keys = {batch, seq_q, kv_heads, head_dim};
+    const AxisList stream = {Axis::batch, Axis::seq_q, Axis::hidden},
+                   queries = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
+                   keys = {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim};
     v.array("y", g.y, stream);
     v.array("q0", g.q0, queries);
     v.array("k0", g.k0, keys);
@@ -121,7 +121,7 @@ struct transformer_layer {
     v.array("attn", g.attn, stream);
     v.array("h", g.h, stream);
     v.array("norm2", g.norm2, stream);
-    v.array("act", g.act, {batch, seq_q, ffn});
+    v.array("act", g.act, {Axis::batch, Axis::seq_q, Axis::ffn});
     v.array("mlp", g.mlp, stream);
   }
 
@@ -138,12 +138,12 @@ struct transformer_layer {
   }
 
   static std::vector<Stage> stages(const Args& a) {
-    using enum Axis;
     const bool llama = a.dialect == Dialect::llama;
     const std::int64_t b = a.x.shape[0], s = a.x.shape[1], n = b * s, c = a.x.shape[2], f = a.w_up.shape[0];
     const std::int64_t nq = a.wq.shape[0], nk = a.wk.shape[0], d = a.wq.shape[1];
-    const Dims matrix = dims_of({{Axis::rows, n}, {cols, c}});
-    const Dims all_heads = dims_of({{batch, b}, {seq_q, s}, {seq_k, s}, {heads, nq}, {kv_heads, nk}, {head_dim, d}});
+    const Dims matrix = dims_of({{Axis::rows, n}, {Axis::cols, c}});
+    const Dims all_heads = dims_of(
+        {{Axis::batch, b}, {Axis::seq_q, s}, {Axis::seq_k, s}, {Axis::heads, nq}, {Axis::kv_heads, nk}, {Axis::head_dim, d}});
     const std::string_view q0 = a.rotates() ? "q0" : "q", k0 = a.rotates() ? "k0" : "k",
                            normed = a.dialect == Dialect::gptneox ? "x" : "h";
     std::vector<Stage> all;
@@ -151,13 +151,13 @@ struct transformer_layer {
       all.push_back({llama ? "rmsnorm_gemm" : "layernorm_linear",
                      {{"x", "x"}, {"gamma", "gamma1"}, {"beta", "beta1"}, {"weight", w}, {"bias", bias}, {"y", y}},
                      {{"epsilon", a.epsilon}, {"bias", llama ? 0 : 1}},
-                     dims_of({{tokens, n}, {hidden, c}, {Axis::out, out}})});
+                     dims_of({{Axis::tokens, n}, {Axis::hidden, c}, {Axis::out, out}})});
     };
     const auto linear = [&](std::string_view x, std::string_view w, std::string_view bias, std::string_view y, std::int64_t in) {
       all.push_back({"linear",
                      {{"x", x}, {"weight", w}, {"bias", bias}, {"y", y}},
                      {{"bias", llama ? 0 : 1}},
-                     dims_of({{tokens, n}, {hidden, in}, {out, c}})});
+                     dims_of({{Axis::tokens, n}, {Axis::hidden, in}, {Axis::out, c}})});
     };
     project("wq", "bq", q0, nq * d);
     project("wk", "bk", k0, nk * d);
@@ -178,12 +178,12 @@ struct transformer_layer {
       all.push_back({"gemm_swiglu",
                      {{"x", "norm2"}, {"w_gate", "w_gate"}, {"w_up", "w_up"}, {"y", "act"}},
                      {},
-                     dims_of({{tokens, n}, {hidden, c}, {ffn, f}})});
+                     dims_of({{Axis::tokens, n}, {Axis::hidden, c}, {Axis::ffn, f}})});
     else
       all.push_back({"gelu_linear",
                      {{"x", "norm2"}, {"weight", "w_up"}, {"bias", "b_up"}, {"y", "act"}},
                      {{"bias", 1}, {"form", a.tanh_form() ? 0 : 1}},
-                     dims_of({{tokens, n}, {hidden, c}, {out, f}})});
+                     dims_of({{Axis::tokens, n}, {Axis::hidden, c}, {Axis::out, f}})});
     linear("act", "w_down", "b_down", "mlp", f);
     all.push_back({"add", {{"a", "h"}, {"b", "mlp"}, {"y", "y"}}, {}, matrix});
     return all;

@@ -142,7 +142,7 @@ struct Counted {
   double values = 0;
   void array(std::string_view, const Array&, AxisList axes) {
     double n = 1;
-    for (const Axis axis : axes) n *= static_cast<double>(dims[axis]);
+    for (const Extent& e : axes) n *= static_cast<double>(e.of(dims));
     values += n;
   }
 };

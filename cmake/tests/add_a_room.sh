@@ -158,12 +158,23 @@ for relation in rows_permuted first_rows cols_permuted first_cols; do
   grep -q "\"relations\":\[[^]]*\"$relation\"" "$build/own_op/records" || fail "the relation $relation was not checked"
 done
 "$validate" run --backend simt --op scale_cols --suite watch --watch >"$log" 2>&1 || fail "the op from elsewhere is not watched"
+# Another, with an axis that no other op has, and an extent that follows from it.
+"$validate" run --backend simt --op scale_blocks --suite smoke >"$log" 2>&1 || fail "the op with an axis of its own does not pass"
+of_blocks=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op with an axis of its own was not judged"
+"$validate" describe scale_blocks | grep -q 'scale  *\[tokens, channels/128\]' || fail "the op with an axis of its own is not described"
+line='scale_blocks/naive f16 tokens=3 channels=130 seed=7'
+"$validate" golden "$line" -o "$build/own_op/answers.safetensors" >"$log" 2>&1 || fail "the op with an axis of its own has no golden"
+"$validate" replay --backend simt "$line" >"$log" 2>&1 || fail "the line of the op with an axis of its own is not replayed"
 sed -i 's/ld(scale + col)/ld(scale + (col \& ~1))/' "$build/own_op/scale_cols/naive.cu"
+sed -i 's/channel \/ scale_blocks::kBlock)/(channel - 1) \/ scale_blocks::kBlock)/' "$build/own_op/scale_blocks/naive.cu"
 make_it || fail "the wrong kernel of the op from elsewhere does not build"
 "$validate" run --backend simt --op scale_cols --suite smoke --no-shrink >"$log" 2>&1 && fail "a wrong kernel of the op from elsewhere passes"
 grep -q "^FAILED  scale_cols/naive" "$log" || fail "the wrong kernel has no verdict"
+"$validate" run --backend simt --op scale_blocks --suite smoke --no-shrink >"$log" 2>&1 && fail "a wrong kernel of the op with an axis of its own passes"
+grep -q "^FAILED  scale_blocks/naive" "$log" || fail "the wrong kernel of the op with an axis of its own has no verdict"
 rm "$build/own_op/scale_cols.cpp"
 must_not_make "has neither a formula nor a golden" "an op without formula and golden was built"
 unchanged 0
 rm -rf "$copy" "$build/own_op"
 say "scale_cols, from another folder: $judged"
+say "scale_blocks, with an axis of its own: $of_blocks"

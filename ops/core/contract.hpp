@@ -170,8 +170,8 @@ inline Legality indices_legal(std::string_view name, const Tensor& t, std::int64
 // An array of a golden: row-major f64.
 using Array = std::span<double>;
 
-// A shape as a list of axes, innermost last.
-using AxisList = std::initializer_list<Axis>;
+// A shape, innermost last: axes, or extents that follow from one, as blocks(Axis::cols, 128).
+using AxisList = std::initializer_list<Extent>;
 
 // Properties of a tensor beside its shape.
 struct TensorOptions {
@@ -183,7 +183,6 @@ struct TensorOptions {
   std::string_view in_place_if{};    // if this choice is not at its default
   std::string_view merged_if{};      // if this choice is not at its default, the first two axes are addressed by one stride
   bool updated = false;              // an output that is also read: it starts with the fill's values
-  bool extent_plus_one = false;      // its last extent is one more than the axis's (starts of sequences and the last one's end)
 };
 
 // The names of a choice's values, the default first.

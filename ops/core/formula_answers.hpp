@@ -42,9 +42,9 @@ enum class Roundings {
 // What shapes and attributes alone decide.
 struct FormulaFacts {
   Cost cost;
-  // Axes of the contract: those that a sum or a softmax runs over; of these those whose order does not matter; and those
+  // Names of the contract's axes: those that a sum or a softmax runs over; of these those whose order does not matter; and those
   // along which all is element by element, so that a part or another order gives the same bits.
-  std::vector<Axis> summed{}, unordered{}, free{};
+  std::vector<std::string> summed{}, unordered{}, free{};
   std::vector<double> constants{};  // of the graph, in its order
   std::string last_addend{};        // the input that is added last to each row of the first output; empty: none
   bool only_sums = false;           // nothing but sums, differences and products of inputs

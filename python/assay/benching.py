@@ -215,13 +215,13 @@ class _Contest:
         extents: dict[str, int] = {"1": 1}
         for tensor in self._op.inputs:
             if tensor.name in self._tensors:
-                extents.update(zip(tensor.axes, self._tensors[tensor.name].shape))
+                extents.update((e.axis, n) for e, n in zip(tensor.axes, self._tensors[tensor.name].shape) if e.is_axis)
         torch = self._torch
         dtypes = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
         outputs = {}
         for output in self._op.outputs:
             if output.name not in self._tensors and library.is_there(self._op, output, self._attributes):
-                shape = [extents[axis] for axis in output.axes]
+                shape = [extent.of(extents) for extent in output.axes]
                 outputs[output.name] = like.new_empty(shape, dtype=dtypes[output.dtype or self._dtype])
         return outputs
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from .errors import InputError, LibraryError
 
@@ -116,24 +116,58 @@ def main() -> None:
 
 
 @dataclass(frozen=True)
+class Extent:
+    """An extent of a tensor: that of an axis, or one that follows from it, as a number of blocks.
+
+    Attributes:
+        axis: its name.
+        divisor: elements of the axis for each of these; the last may have fewer.
+        more: how many there are beyond that.
+    """
+
+    axis: str
+    divisor: int = 1
+    more: int = 0
+
+    @classmethod
+    def of_text(cls, text: str) -> "Extent":
+        """The extent that `validate describe` writes: cols, cols/128, batch+1."""
+        first, _, more = text.partition("+")
+        axis, _, divisor = first.partition("/")
+        return cls(axis, int(divisor or 1), int(more or 0))
+
+    def __str__(self) -> str:
+        divided = f"/{self.divisor}" if self.divisor != 1 else ""
+        return f"{self.axis}{divided}" + (f"+{self.more}" if self.more else "")
+
+    @property
+    def is_axis(self) -> bool:
+        """Whether it is the axis's own."""
+        return self.divisor == 1 and self.more == 0
+
+    def of(self, extents: Mapping[str, Any]) -> Any:
+        """Its value, where the axes have these extents."""
+        n = extents[self.axis]
+        return n if self.is_axis else -(-n // self.divisor) + self.more
+
+
+@dataclass(frozen=True)
 class Tensor:
     """A tensor of an op.
 
     Attributes:
         name: as an argument has it.
         role: input, weight, output, or updated: an output that the op reads and changes.
-        axes: the names of its extents, outermost first.
+        axes: its extents, outermost first.
         dtype: f32, i32 or i64; None: that of the case, f16, bf16 or f32.
         only_with: the attribute, or attribute=word|word, without which a case lacks the tensor; None: it is always there.
-        extent_plus_one: its last extent is one more than its axis (starts of sequences and the last one's end).
     """
 
     name: str
     role: str
-    axes: tuple[str, ...]
+    axes: tuple[Extent, ...]
     dtype: str | None = None
     only_with: str | None = None
-    extent_plus_one: bool = False
 
     @property
     def is_output(self) -> bool:
@@ -237,7 +271,7 @@ def describe(op: str) -> Op:
         description["about"],
         {a["axis"]: a["meaning"] for a in description["axes"]},
         tuple(
-            Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with"), t.get("extent_plus_one", False))
+            Tensor(t["tensor"], t["role"], tuple(map(Extent.of_text, t["axes"])), t.get("dtype"), t.get("only_with"))
             for t in description["tensors"]
         ),
         tuple(attributes),

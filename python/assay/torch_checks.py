@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple, NoReturn
 
 import torch
 
@@ -57,9 +57,12 @@ def checked(interface: Interface, arguments: Mapping[str, Any]) -> Checked:
         of_case = _check_dtype(tensor, given, of_case)
         _check_shape(tensor, given, extents)
         _check_strides(tensor, given)
+    for tensor, given in tensors.items():
+        if given is not None:
+            _check_what_follows(tensor, given, extents)
     assert of_case
     outputs = [
-        (tensor, [extents[axis] for axis in tensor.axes])
+        (tensor, [extent.of(extents) for extent in tensor.axes])
         for tensor in interface.returned
         if library.is_there(op, tensor, attributes)
     ]
@@ -87,16 +90,27 @@ def _check_dtype(
 
 def _check_shape(tensor: library.Tensor, given: torch.Tensor, extents: dict[str, Any]) -> None:
     """Adds the extents of the tensor's axes to those that are known."""
-    axes = "[" + ", ".join(tensor.axes[:-1] + (tensor.axes[-1] + " + 1" * tensor.extent_plus_one,)) + "]"
     if given.dim() != len(tensor.axes):
-        raise InputError(f"'{tensor.name}' has the shape {list(given.shape)}, and {axes} was expected")
-    for i, axis in enumerate(tensor.axes):
-        extent = given.shape[i] - (1 if tensor.extent_plus_one and i + 1 == len(tensor.axes) else 0)
-        if axis not in extents:
-            extents[axis] = extent
-        elif extent != extents[axis]:
-            where = f"{axes} was expected, where {axis} is {extents[axis]}"
-            raise InputError(f"'{tensor.name}' has the shape {list(given.shape)}, and {where}")
+        raise InputError(f"'{tensor.name}' has the shape {list(given.shape)}, and {_shape_of(tensor)} was expected")
+    for extent, here in zip(tensor.axes, given.shape):
+        if extent.is_axis and here != extents.setdefault(extent.axis, here):
+            _refuse_shape(tensor, given, extent, extents)
+
+
+def _check_what_follows(tensor: library.Tensor, given: torch.Tensor, extents: dict[str, Any]) -> None:
+    """Checks the extents that follow from those of axes."""
+    for extent, here in zip(tensor.axes, given.shape):
+        if not extent.is_axis and extent.axis in extents and here != extent.of(extents):
+            _refuse_shape(tensor, given, extent, extents)
+
+
+def _shape_of(tensor: library.Tensor) -> str:
+    return "[" + ", ".join(map(str, tensor.axes)) + "]"
+
+
+def _refuse_shape(tensor: library.Tensor, given: torch.Tensor, extent: library.Extent, extents: dict[str, Any]) -> NoReturn:
+    where = f"{_shape_of(tensor)} was expected, where {extent.axis} is {extents[extent.axis]}"
+    raise InputError(f"'{tensor.name}' has the shape {list(given.shape)}, and {where}")
 
 
 def _check_strides(tensor: library.Tensor, given: torch.Tensor) -> None:

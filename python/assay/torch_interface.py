@@ -78,10 +78,9 @@ class Interface:
         def lines(tensors: Iterable[library.Tensor]) -> list[str]:
             described = []
             for t in tensors:
-                axes = [*t.axes[:-1], t.axes[-1] + " + 1" * t.extent_plus_one]
                 only = f", only with {t.only_with}" if t.only_with else ""
                 changed = ", which is changed" if t.role == "updated" else ""
-                described.append(f"    {t.name}: {t.dtype or 'dtype of the case'} [{', '.join(axes)}]{only}{changed}")
+                described.append(f"    {t.name}: {t.dtype or 'dtype of the case'} [{', '.join(map(str, t.axes))}]{only}{changed}")
             return described
 
         attributes = []

@@ -25,8 +25,7 @@ def arguments(op, device="meta", dtype=torch.float32, optional=True):
     for t in contract.inputs:
         if t.only_with and (not optional or ("=" in t.only_with and "llama" not in t.only_with)):
             continue
-        shape = [extents[a] for a in t.axes]
-        shape[-1] += t.extent_plus_one
+        shape = [a.of(extents) for a in t.axes]
         kind = {None: dtype, "i32": torch.int32, "f32": torch.float32}[t.dtype]
         tensors[t.name] = torch.zeros(shape, dtype=kind, device=device)
     return contract, extents, tensors
@@ -39,7 +38,7 @@ def test_outputs_of_fake_tensors(op, dtype):
     out = getattr(ops, op)(**tensors)
     out = [] if out is None else [out] if isinstance(out, torch.Tensor) else list(out)
     expected = [t for t in contract.outputs if t.role == "output"]
-    assert [list(y.shape) for y in out] == [[extents[a] for a in t.axes] for t in expected]
+    assert [list(y.shape) for y in out] == [[a.of(extents) for a in t.axes] for t in expected]
     assert [y.dtype for y in out] == [torch.float32 if t.dtype == "f32" else dtype for t in expected]
     assert all(y.is_contiguous() and y.device.type == "meta" for y in out)
 

@@ -28,7 +28,7 @@ struct Arrays {
   std::deque<std::vector<double>> memory{};
   void array(std::string_view, Array& a, AxisList axes) {
     std::size_t n = 1;
-    for (const Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
+    for (const Extent& e : axes) n *= static_cast<std::size_t>(e.of(dims));
     a = memory.emplace_back(n);
   }
 };

@@ -24,18 +24,17 @@ struct DeclareTensors {
   Formula& f;
   std::vector<Tensor> inputs{};
   std::optional<DType> storage{};  // of the tensors that share the case's dtype
-  // An axis whose extent is one more than the contract's is an axis of its own, like "batch+1".
-  static std::vector<std::string> names(AxisList axes, const TensorOptions& options) {
+  // An extent that only follows from an axis is an axis of its own, like "batch+1".
+  static std::vector<std::string> names(AxisList shape) {
     std::vector<std::string> out;
-    for (const assay::Axis a : axes)
-      if (a != assay::Axis::one) out.emplace_back(assay::name(a));
-    if (options.extent_plus_one) out.back() += "+1";
+    for (const Extent& e : shape)
+      if (e.axis != assay::Axis::one) out.push_back(e.text());
     return out;
   }
   void input(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     if (!t.rank) return;
     if (!options.dtype && !storage) storage = t.dtype;
-    f.declare_input(name, names(axes, options), t);
+    f.declare_input(name, names(axes), t);
     inputs.push_back(t);
   }
   void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
@@ -44,7 +43,7 @@ struct DeclareTensors {
   void output(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     if (!t.rank) return;
     if (!options.dtype && !storage) storage = t.dtype;
-    f.declare_output(name, names(axes, options), t);
+    f.declare_output(name, names(axes), t);
   }
   void attribute(std::string_view, double, double) {}
   template <class T>
@@ -71,7 +70,7 @@ struct LinkedFormula {
     NamedFormula::first = &named;
     LinkedAnswers<Op>::make = answer;
     LinkedAnswers<Op>::memory = [](const Args& args, const Rows& rows) { return memory_of(trace(&args), rows); };
-    LinkedAnswers<Op>::facts = [](const Args& args) { return facts_of(trace(&args)); };
+    LinkedAnswers<Op>::facts = [](const Args& args) { return facts_of(trace(&args), Op::axes); };
     LinkedAnswers<Op>::rounded = rounded;
   }
 

@@ -18,9 +18,8 @@ Scan::Scan(const Values& outside, int scan)
       continue;
     }
     const Known& first = outside[scan_.arguments[k]];
-    results_.push_back({.value = spread(outside.extents(), set_of(results[k].axes), first.value),
-                        .exact = first.exact,
-                        .whole = first.whole});
+    results_.push_back(
+        {.value = spread(outside.extents(), set_of(results[k].axes), first.value), .exact = first.exact, .whole = first.whole});
   }
 }
 
@@ -60,9 +59,8 @@ void Scan::advance(const Values& step) {
     const Known& of_step = step[port.node];
     Known& result = results_[k];
     if (k < states()) {
-      result = {.value = spread(outside_.extents(), set_of(port.axes), of_step.value),
-                .exact = of_step.exact,
-                .whole = of_step.whole};
+      result = {
+          .value = spread(outside_.extents(), set_of(port.axes), of_step.value), .exact = of_step.exact, .whole = of_step.whole};
     } else {
       put(result.value, of_step.value);
       result.exact = result.exact && of_step.exact;

@@ -4,7 +4,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "reference/formula/answers.hpp"
 #include "reference/formula/evaluate.hpp"
@@ -76,12 +75,6 @@ bool is_sum_or_product(Kind k) {
   }
 }
 
-std::optional<assay::Axis> contract_axis(std::string_view name) {
-  for (std::size_t i = 0; i < kAxes.size(); ++i)
-    if (kAxes[i].name == name) return static_cast<assay::Axis>(i);
-  return std::nullopt;
-}
-
 // What the graph does along its axes, as sets of them.
 struct Along {
   AxisSet summed = 0, reduced = 0, by_position = 0;
@@ -114,19 +107,22 @@ std::string last_addend_of(const Graph& g, const Port& output) {
 
 }  // namespace
 
-FormulaFacts facts_of(const Graph& g) {
+FormulaFacts facts_of(const Graph& g, std::span<const AxisUse> axes) {
   FormulaFacts facts{.cost = cost_of(g)};
   const Along along(g);
-  // An axis under another name, as rename() makes it, moves with the axis that it was.  Then nothing is said of any.
-  const bool all_known =
-      std::ranges::all_of(g.axis_names, [](const std::string& name) { return contract_axis(name).has_value(); });
+  // An axis under another name, as rename() makes it, moves with the axis that it was; so does one of blocks.  Then nothing is
+  // said of any.
+  const auto is_contracts = [&](const std::string& name) {
+    return std::ranges::any_of(axes, [&](const AxisUse& use) { return use.axis.name == name; });
+  };
+  const bool all_known = std::ranges::all_of(g.axis_names, is_contracts);
   for (std::size_t i = 0; i < g.axis_names.size(); ++i) {
-    const std::optional<assay::Axis> axis = contract_axis(g.axis_names[i]);
-    if (!axis) continue;
+    const std::string& axis = g.axis_names[i];
+    if (!is_contracts(axis)) continue;
     const auto in = [&](AxisSet set) { return (set >> i & 1) != 0; };
-    if (in(along.summed)) facts.summed.push_back(*axis);
+    if (in(along.summed)) facts.summed.push_back(axis);
     if (!all_known || in(along.by_position)) continue;
-    (in(along.reduced) ? facts.unordered : facts.free).push_back(*axis);
+    (in(along.reduced) ? facts.unordered : facts.free).push_back(axis);
   }
   facts.only_sums = std::ranges::all_of(g.nodes, [](const Node& n) { return is_sum_or_product(n.kind); });
   facts.last_addend = last_addend_of(g, g.outputs.front());

@@ -56,7 +56,7 @@ std::unique_ptr<Problem> solved(std::string_view op_name, const Shape& s, std::v
     t.rank = static_cast<int>(op.tensors[i].axes.size());
     std::int64_t stride = 1;
     for (int k = t.rank - 1; k >= 0; --k) {
-      t.shape[k] = dims[op.tensors[i].axes[static_cast<std::size_t>(k)]];
+      t.shape[k] = op.tensors[i].axes[static_cast<std::size_t>(k)].of(dims);
       t.stride[k] = stride;
       stride *= t.shape[k];
     }

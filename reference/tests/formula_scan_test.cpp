@@ -224,13 +224,13 @@ TEST_CASE("scan: what is wrong is told with its file and line", "[formula]") {
   };
   const auto step_of = [](Formula& f, const std::function<Array(const Array&)>& step) {
     f.out("y", f.scan(seq, {0.0}, [&](std::span<const Array> before) -> Stepped {
-                   const Array after = step(before[0]);
-                   return {.states = {after}, .outputs = {after}};
-                 }).outputs[0]);
+                  const Array after = step(before[0]);
+                  return {.states = {after}, .outputs = {after}};
+                }).outputs[0]);
   };
   CHECK(refused([&](Formula& f) { step_of(f, [&](const Array& s) { return s + f.in("x"); }); }).empty());
-  for (const std::string& message :
-       {refused([&](Formula& f) { f.scan(seq, {f.in("x")}, {}); }), refused([&](Formula& f) { f.scan(Axis("time"), {0.0}, {}); })})
+  for (const std::string& message : {refused([&](Formula& f) { f.scan(seq, {f.in("x")}, {}); }),
+                                     refused([&](Formula& f) { f.scan(Axis("time"), {0.0}, {}); })})
     told(message, "formula_scan_test.cpp:");
   told(refused([&](Formula& f) { f.scan(seq, {f.in("x")}, {}); }), "a state has the axis 'seq' of the steps");
   told(refused([&](Formula& f) { f.scan(Axis("time"), {0.0}, {}); }), "there is no axis 'time'");
@@ -277,8 +277,9 @@ TEST_CASE("scan: its text reads back, and others are refused", "[formula]") {
     return text.replace(at, from.size(), to);
   };
   CHECK_THROWS_AS(parse(changed("\"step\":", "\"other\":")), FormulaError);
-  CHECK_THROWS_AS(parse(changed("\"kind\":\"given\",\"axes\":[0,2,3],\"number\":0.0", "\"kind\":\"given\",\"axes\":[0,2,3],\"number\":9.0")),
-                  FormulaError);
+  CHECK_THROWS_AS(
+      parse(changed("\"kind\":\"given\",\"axes\":[0,2,3],\"number\":0.0", "\"kind\":\"given\",\"axes\":[0,2,3],\"number\":9.0")),
+      FormulaError);
   CHECK_THROWS_AS(parse(changed("\"kind\":\"given\",\"axes\":[0,2,3]", "\"kind\":\"given\",\"axes\":[0,2]")), FormulaError);
   CHECK_THROWS_AS(parse(changed("\"kind\":\"given\",\"axes\":[0,2,3]", "\"kind\":\"index\",\"axes\":[1]")), FormulaError);
   CHECK_THROWS_AS(parse(changed("\"over\":[1],\"number\":1.0", "\"over\":[1],\"number\":0.5")), FormulaError);
@@ -288,7 +289,10 @@ TEST_CASE("scan: its text reads back, and others are refused", "[formula]") {
 
 TEST_CASE("scan: its costs are those of all steps, and their order matters", "[formula]") {
   const Graph graph = Decaying().graph;
-  const FormulaFacts facts = facts_of(graph);
+  const AxisUse axes[] = {{assay::Axis::batch, 0}, {{"seq"}, 0}, {{"keys"}, 1}, {{"values"}, 0}};
+  const FormulaFacts facts = facts_of(graph, axes);
+  CHECK(facts.free == std::vector<std::string>{"batch", "values"});
+  CHECK(facts.unordered == std::vector<std::string>{"keys"});
   // Of a step: three products and sums for the state, two operations for each term of the output.
   CHECK(facts.cost.flops == kSteps * kBatch * kKeys * kValues * (3 + 2));
   const Decaying made;

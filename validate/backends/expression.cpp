@@ -120,7 +120,8 @@ class ExpressionParser {
       }
     for (std::size_t t = 0; t < op_.tensors.size(); ++t)
       for (std::size_t k = 0; k < op_.tensors[t].axes.size(); ++k)
-        if (assay::name(op_.tensors[t].axes[k]) == name) return push(Kind::extent, 0, static_cast<int>(t), static_cast<int>(k));
+        if (op_.tensors[t].axes[k].is_axis() && op_.tensors[t].axes[k].axis.name == name)
+          return push(Kind::extent, 0, static_cast<int>(t), static_cast<int>(k));
     for (std::size_t a = 0; a < op_.attributes.size(); ++a) {
       if (op_.attributes[a].name == name) return push(Kind::attribute, 0, static_cast<int>(a));
       const auto& choices = op_.attributes[a].choices;
@@ -175,10 +176,10 @@ namespace {
 
 // An extent, of the first tensor of this case that has the axis.
 double extent_of(const Op& op, const AssayCall& call, int tensor, int dimension) {
-  const Axis axis = op.tensors[static_cast<std::size_t>(tensor)].axes[static_cast<std::size_t>(dimension)];
+  const Extent& extent = op.tensors[static_cast<std::size_t>(tensor)].axes[static_cast<std::size_t>(dimension)];
   for (std::size_t t = 0; t < op.tensors.size(); ++t)
     for (std::size_t k = 0; call.tensors[t] && k < op.tensors[t].axes.size(); ++k)
-      if (op.tensors[t].axes[k] == axis) return static_cast<double>(call.tensors[t]->dl.shape[k]);
+      if (op.tensors[t].axes[k] == extent) return static_cast<double>(call.tensors[t]->dl.shape[k]);
   return 0;
 }
 

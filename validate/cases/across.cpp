@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay {
 
@@ -15,6 +16,12 @@ namespace {
 enum Rank { kLayout, kFill, kDtype, kAttribute, kOther, kValue, kRelation, kRange, kMultiples, kPower = kMultiples + 10, kPair };
 
 constexpr std::pair<Axis, Axis> kComparable[] = {{Axis::heads, Axis::kv_heads}, {Axis::seq_q, Axis::seq_k}};
+
+// The axes of a pair are told in this order: that of kAxes, then an op's own by their names.
+bool comes_first(const Axis& a, const Axis& b) {
+  const auto at = [](const Axis& axis) { return std::find(kAxes.begin(), kAxes.end(), axis) - kAxes.begin(); };
+  return std::pair(at(a), a) < std::pair(at(b), b);
+}
 
 std::string_view relation(std::int64_t a, std::int64_t b) { return a == b ? "=" : a < b ? "<" : ">"; }
 
@@ -47,7 +54,7 @@ void Across::Counts::add(const Case& c, const OpShape& op) {
     const auto [at, first] = range.try_emplace(axis, extent, extent);
     at->second = {std::min(at->second.first, extent), std::max(at->second.second, extent)};
     for (const AxisUse& second : op.axes) {
-      if (!(use.axis < second.axis)) continue;
+      if (!comes_first(use.axis, second.axis)) continue;
       const bool comparable =
           std::find(std::begin(kComparable), std::end(kComparable), std::pair(use.axis, second.axis)) != std::end(kComparable);
       const std::int64_t other = c.dims[second.axis];

@@ -132,7 +132,7 @@ std::vector<std::string_view> layout_names() {
 }
 std::vector<std::string_view> axis_names() {
   std::vector<std::string_view> out;
-  for (const AxisInfo& a : kAxes) out.push_back(a.name);
+  for (const Axis& a : kAxes) out.push_back(a.name);
   return out;
 }
 std::vector<std::string_view> axis_names(const OpShape& op) {

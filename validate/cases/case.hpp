@@ -29,7 +29,7 @@ struct Case {
   // From here on: not part of the repro line.
   std::string source;  // origin: "edges/linear", "models/gpt2-124m"; of drawn cases "combined", "random"
   struct Reduction {
-    Axis axis;
+    std::string axis;
     std::int64_t from, to;
   };
   std::vector<Reduction> reduced;  // axes shortened for a slow backend

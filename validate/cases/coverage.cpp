@@ -128,9 +128,9 @@ std::vector<Parameter> parameters(const Datasets& d, const OpShape& op) {
   std::vector<Parameter> all;
   for (const AxisUse& use : op.axes) {
     const std::string axis(name(use.axis));
-    const std::int64_t last = std::max(ranges.axes.at(axis)[1], use.least);
+    const std::int64_t last = std::max(of_axis(ranges.axes, use.axis)[1], use.least);
     Parameter p{axis, {}};
-    for (const std::int64_t extent : d.common.combined.at(axis))
+    for (const std::int64_t extent : of_axis(d.common.combined, use.axis))
       p.values.push_back(fmt::format("{}", std::clamp(extent, use.least, last)));
     p.values = without_duplicates(p.values);
     all.push_back(std::move(p));
@@ -252,8 +252,13 @@ std::vector<Case> richest_in_pairs(const std::vector<Case>& cases, const OpShape
 
 std::vector<Case> long_cases(const Datasets& d, const OpShape& op) {
   std::vector<Case> cases;
-  for (const auto& [axis, extent] : d.common.longer) {
-    if (!find_axis(op, axis)) continue;
+  std::map<std::string, std::int64_t> longer;
+  for (const AxisUse& use : op.axes) {
+    const std::string axis(use.axis.name);
+    const auto own = std::find(kAxes.begin(), kAxes.end(), use.axis) == kAxes.end() ? std::string(kOtherAxis) : axis;
+    if (const auto at = d.common.longer.find(own); at != d.common.longer.end()) longer[axis] = at->second;
+  }
+  for (const auto& [axis, extent] : longer) {
     Space m = space_of(d, op);
     for (std::size_t p = 0; p < m.parameters.size(); ++p) {
       Parameter& of = m.parameters[p];

@@ -190,8 +190,14 @@ std::array<std::int64_t, 2> range(const Node& n) {
 // Fills in an op's own file are checked later, against the op.
 const Names kAnyFill{};
 Names common_fill_names() { return fill_names(OpShape{}); }
+// The axes of edges/common.json.
+Names common_axes() {
+  Names names = axis_names();
+  names.push_back(kOtherAxis);
+  return names;
+}
 bool is_axis(std::string_view key) {
-  const Names names = axis_names();
+  const Names names = common_axes();
   return std::find(names.begin(), names.end(), key) != names.end();
 }
 
@@ -205,7 +211,8 @@ Group group(const Node& n) {
     else if (key == "layout") g.layouts = value.texts("layout", layout_names());
     else if (key == "dtype")
       for (const std::string& t : value.texts("dtype", dtype_names())) g.dtypes.push_back(*parse_dtype(t));
-    else if (key == "blocks_along") g.blocks_along = value.one_of("axis", axis_names());
+    else if (key == "blocks_along") g.blocks_along = value.text();
+    else if (key == "own_axes") value.each_key([&](const std::string& axis, const Node& own) { g.axes[axis] = own.integers(0); });
     else if (is_axis(key)) g.axes[key] = value.integers(0);
     else g.attributes[key] = value.values();
   });
@@ -219,6 +226,7 @@ Ranges ranges(const Node& n, const Names& fills) {
     if (key == "most_elements") return;
     if (key == "fill") r.fills = value.texts("fill", fills);
     else if (key == "layout") r.layouts = value.texts("layout", layout_names());
+    else if (key == "own_axes") value.each_key([&](const std::string& axis, const Node& own) { r.axes[axis] = range(own); });
     else if (is_axis(key)) r.axes[key] = range(value);
     else r.attributes[key] = value.values();
   });
@@ -274,21 +282,21 @@ Common common(const Node& n) {
   n.at("fill").object(suites);
   n.at("layout").object(suites);
   for (const std::string_view suite : suites) {
-    const Node values = n.at("axes").at(suite).object(axis_names());
-    for (const std::string_view axis : axis_names()) c.axes[std::string(suite)][std::string(axis)] = values.at(axis).integers(0);
+    const Node values = n.at("axes").at(suite).object(common_axes());
+    for (const std::string_view axis : common_axes()) c.axes[std::string(suite)][std::string(axis)] = values.at(axis).integers(0);
     c.fills[std::string(suite)] = n.at("fill").at(suite).texts("fill", common_fill_names());
     c.layouts[std::string(suite)] = n.at("layout").at(suite).texts("layout", layout_names());
   }
-  const Node combined = n.at("combined").object(axis_names());
-  for (const std::string_view axis : axis_names()) c.combined[std::string(axis)] = combined.at(axis).integers(0);
-  const Node longer = n.at("long").object(axis_names()), counted = n.at("counted").object(axis_names());
-  for (const std::string_view axis : axis_names()) {
+  const Node combined = n.at("combined").object(common_axes());
+  for (const std::string_view axis : common_axes()) c.combined[std::string(axis)] = combined.at(axis).integers(0);
+  const Node longer = n.at("long").object(common_axes()), counted = n.at("counted").object(common_axes());
+  for (const std::string_view axis : common_axes()) {
     if (longer.has(axis)) c.longer[std::string(axis)] = longer.at(axis).integer(1);
     if (counted.has(axis)) c.counted[std::string(axis)] = counted.at(axis).integer(1);
   }
   c.models = model_use(n.at("models"));
   c.random = ranges(n.at("random"), common_fill_names());
-  for (const std::string_view axis : axis_names())
+  for (const std::string_view axis : common_axes())
     if (!c.random.axes.contains(std::string(axis))) n.at("random").fail(fmt::format("'{}' is missing.", axis));
   return c;
 }

@@ -23,6 +23,9 @@ struct Place {
   std::string file{}, pointer{};
 };
 
+// In edges/common.json: what holds for the axes that an op has for itself.
+inline constexpr std::string_view kOtherAxis = "other";
+
 // The cases of all combinations of its lists.  Every axis is required; fills and layouts have defaults.
 struct Group {
   Place place{};
@@ -83,6 +86,13 @@ struct Datasets {
   Common common;
   std::map<std::string, Edges> edges;  // by op
 };
+
+// What a table by axis says of one; of an axis that it does not name, what it says of "other".
+template <class Value>
+const Value& of_axis(const std::map<std::string, Value>& table, const Axis& axis) {
+  const auto at = table.find(std::string(axis.name));
+  return at == table.end() ? table.at(std::string(kOtherAxis)) : at->second;
+}
 
 // Whether the op computes what the model does; other models are left out.
 bool suits(const Model&, const ModelUse&);

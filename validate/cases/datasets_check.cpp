@@ -58,6 +58,8 @@ struct Checker {
       for (const std::int64_t v : extents) least(g.place, key, v);
     }
     all_axes(g.place, g.axes);
+    if (!g.blocks_along.empty() && !axis(g.blocks_along))
+      fail(g.place, unknown(fmt::format("axis of {}", op.name), g.blocks_along, axis_names(op)));
     fills(g.place, g.fills);
     double product = 1;
     for (const auto& [key, extents] : g.axes) product *= static_cast<double>(extents.size());
@@ -104,6 +106,7 @@ namespace {
 void check_common(const ModelUse& use, std::span<const OpShape> ops, bool all_ops) {
   const Names axes = axis_names();
   std::set<std::string_view> known(axes.begin(), axes.end());
+  known.insert(kOtherAxis);
   for (const OpShape& op : ops) {
     for (const Attribute& a : op.attributes) known.insert(a.name);
     for (const auto& [key, text] : use.values)

@@ -51,6 +51,7 @@ double value_of(const Attribute&, std::string_view text);
 const Fill* find_fill(const OpShape&, std::string_view name);
 std::vector<std::string_view> fill_names(const OpShape&);
 std::vector<std::string_view> layout_names();
+// The axes that many ops share, for which edges/common.json has extents.
 std::vector<std::string_view> axis_names();
 std::vector<std::string_view> axis_names(const OpShape&);
 std::vector<std::string_view> dtype_names();

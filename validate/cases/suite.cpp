@@ -57,8 +57,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
 // The default case of an op that has no group of its own for a suite: the first of the suite's extents on each axis.
 Case default_case(const Common& common, const OpShape& op, const std::string& suite) {
   Case c = new_case(op, "edges/common");
-  for (const AxisUse& use : op.axes)
-    c.dims[use.axis] = std::max(use.least, common.axes.at(suite).at(std::string(name(use.axis))).front());
+  for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, of_axis(common.axes.at(suite), use.axis).front());
   return c;
 }
 
@@ -94,7 +93,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   const Case usual = default_case(common, op, suite);
   add(usual);
   for (const AxisUse& use : op.axes)
-    for (const std::int64_t v : common.axes.at(suite).at(std::string(name(use.axis)))) {
+    for (const std::int64_t v : of_axis(common.axes.at(suite), use.axis)) {
       Case c = usual;
       c.dims[use.axis] = v;
       add(c);
@@ -120,6 +119,11 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   }
 }
 
+bool is_known(const ModelUse& use, const Axis& axis) {
+  const std::string key(axis.name);
+  return use.values.contains(key) || use.figures.contains(key);
+}
+
 // The case of a model with `taken` tokens, where the model has `tokens`.  A window is shortened as the tokens are, so that it
 // still hides some.
 Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
@@ -137,7 +141,7 @@ Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int
   for (const auto& [key, what] : use.figures) {
     if (what == "tokens") {
       give(key, std::to_string(taken));
-      if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({axis->axis, tokens, taken});
+      if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({key, tokens, taken});
     } else if (what == "window" && m.window > 0 && taken < tokens) {
       const double shortened = static_cast<double>(m.window) * static_cast<double>(taken) / static_cast<double>(tokens);
       give(key, std::to_string(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortened))));
@@ -145,6 +149,10 @@ Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int
       give(key, figure(m, what));
     }
   }
+  // An axis of the op's own, of which no model tells.
+  if (const auto other = use.values.find(std::string(kOtherAxis)); other != use.values.end())
+    for (const AxisUse& axis : op.axes)
+      if (!is_known(use, axis.axis)) give(std::string(axis.axis.name), other->second);
   return c;
 }
 
@@ -156,13 +164,14 @@ void add_model(CaseList& list, Case c) {
 }
 
 // Shortens an axis, to no less than `to`, until the case has at most `most` elements.
-void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t most) {
+void cut(Case& c, const OpShape& op, const Axis& axis, std::int64_t to, std::int64_t most) {
   const std::int64_t from = c.dims[axis];
   if (from <= to || elements(c, op) <= most) return;
   c.dims[axis] = std::max(to, std::min(from, most / std::max<std::int64_t>(1, elements(c, op) / from)));
-  const auto earlier = std::find_if(c.reduced.begin(), c.reduced.end(), [&](const Case::Reduction& r) { return r.axis == axis; });
+  const auto earlier =
+      std::find_if(c.reduced.begin(), c.reduced.end(), [&](const Case::Reduction& r) { return r.axis == axis.name; });
   if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
-  else c.reduced.push_back({axis, from, c.dims[axis]});
+  else c.reduced.push_back({std::string(axis.name), from, c.dims[axis]});
 }
 // Cuts heads down to one group: those of one kv_head.
 void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
@@ -170,8 +179,8 @@ void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
   if (!heads || elements(c, op) <= most) return;
   c.dims[Axis::kv_heads] = 1;
   c.dims[Axis::heads] = heads / kv_heads;
-  c.reduced.push_back({Axis::heads, heads, heads / kv_heads});
-  if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
+  c.reduced.push_back({"heads", heads, heads / kv_heads});
+  if (kv_heads > 1) c.reduced.push_back({"kv_heads", kv_heads, 1});
 }
 
 // Shrinks a case that would take minutes on simt: first output features, then heads (keeping the group size), then tokens or

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "validate/cases/suite.hpp"
 #include "validate/values/random.hpp"
@@ -64,14 +65,14 @@ Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
   std::int64_t left = r.most_elements;
   for (const std::size_t i : order) {
     const AxisUse& use = op.axes[i];
-    const auto [low, high] = r.axes.at(std::string(name(use.axis)));
+    const auto [low, high] = of_axis(r.axes, use.axis);
     const std::int64_t first = std::max(low, use.least), last = std::max(first, std::min(high, left));
     d[use.axis] = extent(draw, first, last);
     left = std::max<std::int64_t>(1, left / std::max<std::int64_t>(1, d[use.axis]));
   }
   // heads must be a multiple of kv_heads.
-  std::int64_t &heads = d[Axis::heads], &kv_heads = d[Axis::kv_heads];
-  if (heads && kv_heads) {
+  if (std::as_const(d)[Axis::heads] && std::as_const(d)[Axis::kv_heads]) {
+    std::int64_t &heads = d[Axis::heads], &kv_heads = d[Axis::kv_heads];
     kv_heads = std::min(heads, kv_heads);
     heads -= heads % kv_heads;
   }

@@ -40,12 +40,10 @@ std::string_view role_of(const TensorSpec& t) {
 Json json_of(const Op& op) {
   Json j{{"op", op.name}, {"about", op.about}, {"axes", Json::array()}};
   for (const AxisUse& use : op.axes)
-    j["axes"].push_back(
-        {{"axis", name(use.axis)}, {"least", use.least}, {"meaning", kAxes[static_cast<std::size_t>(use.axis)].meaning}});
+    j["axes"].push_back({{"axis", use.axis.name}, {"least", use.least}, {"meaning", use.axis.meaning}});
   for (const TensorSpec& t : op.tensors) {
     Json tensor{{"tensor", t.name}, {"role", role_of(t)}, {"axes", Json::array()}};
-    for (const Axis a : t.axes) tensor["axes"].push_back(name(a));
-    if (t.options.extent_plus_one) tensor["extent_plus_one"] = true;
+    for (const Extent& e : t.axes) tensor["axes"].push_back(e.text());
     if (t.options.dtype) tensor["dtype"] = name(*t.options.dtype);
     if (!t.options.present_if.empty()) tensor["only_with"] = words_of(op, t.options);
     j["tensors"].push_back(tensor);
@@ -94,13 +92,11 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
   }
   fmt::print("{}\n\n{}\n", op.name, op.about);
   fmt::print("axes\n");
-  for (const AxisUse& use : op.axes)
-    fmt::print("  {:<10} >= {}   {}\n", name(use.axis), use.least, kAxes[static_cast<std::size_t>(use.axis)].meaning);
+  for (const AxisUse& use : op.axes) fmt::print("  {:<10} >= {}   {}\n", use.axis.name, use.least, use.axis.meaning);
   fmt::print("\ntensors (f16, bf16 or f32)\n");
   for (const TensorSpec& t : op.tensors) {
     std::string shape;
-    for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
-    if (t.options.extent_plus_one) shape += " + 1";
+    for (const Extent& e : t.axes) shape += (shape.empty() ? "" : ", ") + e.text();
     fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
                t.options.updated        ? "   output, updated"
                : t.role == Role::output ? "   output"

@@ -250,7 +250,7 @@ void Console::add(const Record& r) {
     }
     if (!r.c.reduced.empty()) ++reduced_;
     for (const Case::Reduction& to : r.c.reduced) {
-      const auto [at, first] = reduced_to_.try_emplace(std::string(name(to.axis)), to.to, to.to);
+      const auto [at, first] = reduced_to_.try_emplace(to.axis, to.to, to.to);
       if (!first) at->second = {std::min(at->second.first, to.to), std::max(at->second.second, to.to)};
     }
   }

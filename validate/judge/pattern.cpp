@@ -17,27 +17,14 @@ namespace assay {
 namespace {
 
 struct AxisWords {
-  std::string_view one, many;
+  std::string one, many;
 };
-constexpr AxisWords kWords[] = {{"batch", "batches"},
-                                {"query", "queries"},
-                                {"key", "keys"},
-                                {"head", "heads"},
-                                {"kv_head", "kv_heads"},
-                                {"dim", "dims"},
-                                {"token", "tokens"},
-                                {"channel", "channels"},
-                                {"ffn channel", "ffn channels"},
-                                {"out feature", "out features"},
-                                {"row", "rows"},
-                                {"col", "cols"},
-                                {"class", "classes"},
-                                {"page", "pages"},
-                                {"position", "positions"},
-                                {"table entry", "table entries"},
-                                {"value", "values"}};
-static_assert(std::size(kWords) == kAxes.size() + 1 && static_cast<std::size_t>(Axis::one) == kAxes.size());
-AxisWords words(Axis a) { return kWords[static_cast<std::size_t>(a)]; }
+AxisWords words(const Extent& e) {
+  const bool has_words = !e.axis.singular.empty();
+  const std::string_view one = has_words ? e.axis.singular : e.axis.name, many = has_words ? e.axis.plural : e.axis.name;
+  if (e.divisor == 1) return {std::string(one), std::string(many)};
+  return {fmt::format("{} block", one), fmt::format("{} blocks", one)};
+}
 
 // 262144 as 262,144.
 std::string grouped(std::int64_t n) {
@@ -55,7 +42,7 @@ enum class Seen : char { unjudged, right, wrong };
 
 // Which indices of one axis have a wrong element, and which only right ones.
 struct AxisSet {
-  Axis axis;
+  Extent axis;
   std::int64_t tile;
   std::vector<Seen> seen;
 
@@ -348,11 +335,12 @@ Frame frame_of(const TensorSpec& output, const Kernel& kernel, DType of_case) {
   Frame frame{.axes = output.axes, .tiles = std::vector<std::int64_t>(output.axes.size())};
   for (std::size_t a = 0; a < frame.axes.size(); ++a)
     for (const Tile& tile : kernel.tiles)
-      if (tile.bytes_or_extent && tile.axis == frame.axes[a]) frame.tiles[a] = tile.extent(of_case);
+      if (tile.bytes_or_extent && frame.axes[a].is_axis() && tile.axis == frame.axes[a].axis)
+        frame.tiles[a] = tile.extent(of_case);
   return frame;
 }
 
-std::string index_text(std::span<const Axis> axes, std::span<const std::int64_t> index) {
+std::string index_text(std::span<const Extent> axes, std::span<const std::int64_t> index) {
   std::string text;
   for (std::size_t a = 0; a < std::min(axes.size(), index.size()); ++a)
     text += fmt::format("{}{} {}", a ? ", " : "", words(axes[a]).one, index[a]);
@@ -362,7 +350,7 @@ std::string index_text(std::span<const Axis> axes, std::span<const std::int64_t>
 std::string tile_text(const Frame& frame, const Dims& dims, std::span<const std::int64_t> index) {
   std::string text;
   for (std::size_t a = 0; a < std::min(frame.axes.size(), index.size()); ++a) {
-    const std::int64_t tile = frame.tiles[a], extent = dims[frame.axes[a]];
+    const std::int64_t tile = frame.tiles[a], extent = frame.axes[a].of(dims);
     if (tile <= 1 || extent <= tile) continue;
     const auto [one, many] = words(frame.axes[a]);
     const std::int64_t t = index[a] / tile, last = std::min(extent, (t + 1) * tile) - 1;
@@ -416,7 +404,7 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
   Pattern p{fmt::format("{} of {} wrong: ", grouped(wrong), grouped(judged)), values.text(wrong, frame)};
   const bool whole = within == wrong;
   if (rank >= 2 && diagonal.holds && wrong > 1 && !whole) {
-    const std::string_view row = words(frame.axes[rank - 2]).one, column = words(frame.axes[rank - 1]).one;
+    const std::string row = words(frame.axes[rank - 2]).one, column = words(frame.axes[rank - 1]).one;
     p.text += fmt::format("those with {} = {}{}", column, row, diagonal.offset ? fmt::format(" {:+}", diagonal.offset) : "");
     if (p.reads_like.empty()) p.reads_like = "a mask whose diagonal is one off";
     return p;

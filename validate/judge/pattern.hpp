@@ -18,7 +18,7 @@ struct Prepared;
 
 // The axes of an output, and the extent of the kernel's tile along each (0: not tiled).
 struct Frame {
-  std::vector<Axis> axes;
+  std::vector<Extent> axes;
   std::vector<std::int64_t> tiles;
   std::vector<std::pair<std::string_view, std::int64_t>> extents{};  // of the case, by which a factor may be known
 };
@@ -50,7 +50,7 @@ std::string right_with_usual_fault(const Prepared&, const Problem& judging, cons
                                    std::int64_t row_of_worst);
 
 // "batch 0, query 128, head 3, dim 17"
-std::string index_text(std::span<const Axis> axes, std::span<const std::int64_t> index);
+std::string index_text(std::span<const Extent> axes, std::span<const std::int64_t> index);
 // "first of query tile 1 (queries 128..255)" for every axis with several tiles; empty if there is none.
 std::string tile_text(const Frame& frame, const Dims& dims, std::span<const std::int64_t> index);
 

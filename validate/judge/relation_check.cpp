@@ -24,10 +24,10 @@ bool scales_exactly(DType t, double v, double scaled, bool zero_by_right) {
   return v == 0 ? zero_by_right : normal(v) && normal(scaled);
 }
 
-std::string place(std::span<const Axis> axes, const Tensor& t, std::int64_t i) {
+std::string place(std::span<const Extent> axes, const Tensor& t, std::int64_t i) {
   std::string text;
   for (std::size_t a = axes.size(); a-- > 0; i /= t.shape[a])
-    text = fmt::format("{} {}{}{}", name(axes[a]), i % t.shape[a], text.empty() ? "" : ", ", text);
+    text = fmt::format("{} {}{}{}", axes[a].text(), i % t.shape[a], text.empty() ? "" : ", ", text);
   return text;
 }
 
@@ -128,8 +128,9 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
       related_bounds.emplace(*problem, kernel.numerics, output);
       original_bounds.emplace(original, kernel.numerics, output);
     }
+    const Sources sources(r, c.dims, changed.dims, spec.axes);
     for (std::int64_t i = 0; i < b.size(); ++i) {
-      const std::int64_t j = inverse ? r.partner(c, i) : source_of(r, c.dims, changed.dims, spec.axes, i);
+      const std::int64_t j = inverse ? r.partner(c, i) : sources[i];
       const double got = b.at(i), was = a.at(j), scaled = s.of(was);
       if (same(got, scaled)) continue;
       if (by_bits) {

@@ -91,7 +91,7 @@ void Engine::place(const Step& step, const Op& op, Problem& problem) {
     const ModelTensor* const is = step.part(spec.name);
     if (!is) continue;
     Tensor t{.dtype = spec.options.dtype.value_or(model_.dtype), .rank = static_cast<int>(spec.axes.size())};
-    for (int a = 0; a < t.rank; ++a) t.shape[a] = step.dims[spec.axes[static_cast<std::size_t>(a)]];
+    for (int a = 0; a < t.rank; ++a) t.shape[a] = spec.axes[static_cast<std::size_t>(a)].of(step.dims);
     make_contiguous(t);
     const Memory m = memory_of(*is, t.size(), t.dtype);
     t.data = m.data;

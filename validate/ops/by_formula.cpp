@@ -54,7 +54,7 @@ std::vector<Case> small_cases(const Op& op) {
   return cases;
 }
 
-bool has(const std::vector<Axis>& axes, Axis axis) { return std::ranges::find(axes, axis) != axes.end(); }
+bool has(const std::vector<std::string>& axes, const Axis& axis) { return std::ranges::find(axes, axis.name) != axes.end(); }
 
 // Whether the formula has the same numbers if the axis is longer: then a part of it has the same elements.
 bool is_cut_freely(const Op& op, const FormulaOf& formula, const Case& c, const FormulaFacts& facts, Axis axis) {

@@ -2,6 +2,7 @@
 // Building blocks of relations.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,17 +30,14 @@ inline Relation first_part(std::string_view name, Axis axis, std::string_view sh
 struct AxisTexts {
   std::string permuted, first, place, term, extent;
 };
-inline const AxisTexts& texts_of(Axis axis) {
-  static const std::vector<AxisTexts> of_all = [] {
-    std::vector<AxisTexts> texts;
-    for (const AxisInfo& info : kAxes) {
-      const std::string n(info.name);
-      texts.push_back({n + "_permuted", "first_" + n, "a result that depends on its place along " + n,
-                       "a term of " + n + " dropped or added twice", "a result that depends on the extent of " + n});
-    }
-    return texts;
-  }();
-  return of_all[static_cast<std::size_t>(axis)];
+inline const AxisTexts& texts_of(const Axis& axis) {
+  static std::map<std::string, AxisTexts, std::less<>> of_all;
+  const std::string n(axis.name);
+  const auto [at, is_new] = of_all.try_emplace(n);
+  if (is_new)
+    at->second = {n + "_permuted", "first_" + n, "a result that depends on its place along " + n,
+                  "a term of " + n + " dropped or added twice", "a result that depends on the extent of " + n};
+  return at->second;
 }
 inline Relation along(Axis axis, bool summed) {
   const AxisTexts& texts = texts_of(axis);

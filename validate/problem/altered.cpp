@@ -51,7 +51,7 @@ class Alterations {
   }
   bool is_integer(std::size_t i) const { return !is_float(placements_[i].tensor.dtype); }
   std::string name_of(std::size_t i) const { return "`" + std::string(op_.tensors[i].name) + "`"; }
-  std::string_view axis_of(std::size_t i, int a) const { return name(op_.tensors[i].axes[static_cast<std::size_t>(a)]); }
+  std::string axis_of(std::size_t i, int a) const { return op_.tensors[i].axes[static_cast<std::size_t>(a)].text(); }
   Tensor given(std::size_t i) const {
     Tensor t = placements_[i].tensor;
     t.data = images_[i];
@@ -89,15 +89,15 @@ class Alterations {
     if (!same) ask_with(what, i, changed);
   }
   // The same where all tensors with an axis have other extents there, and at index n what they had at from(n, extent).
-  template <class Extent, class From>
-  void ask_resized(const std::string& what, Axis axis, const Extent& extent_of, const From& from) {
+  template <class NewExtent, class From>
+  void ask_resized(const std::string& what, Axis axis, const NewExtent& extent_of, const From& from) {
     std::vector<std::vector<std::byte>> images;
     ask(what, case_, [&](std::span<Tensor* const> tensors) {
       for (std::size_t k = 0; k < tensors.size(); ++k) {
-        const std::vector<Axis>& axes = op_.tensors[k].axes;
-        const auto at_axis = std::find(axes.begin(), axes.end(), axis);
+        const std::vector<Extent>& axes = op_.tensors[k].axes;
+        const auto at_axis = std::ranges::find(axes, axis, &Extent::axis);
         if (at_axis == axes.end() || placements_[k].tensor.rank == 0) continue;
-        if (!usable(k) || is_integer(k)) return false;
+        if (!usable(k) || is_integer(k) || !at_axis->is_axis()) return false;
         const auto a = static_cast<std::size_t>(at_axis - axes.begin());
         const Tensor t = given(k);
         Tensor other = t;

@@ -132,7 +132,7 @@ class Composite final : public Problem {
         throw std::logic_error(fmt::format("tensor {} of stage {} is not bound", spec.name, op->name));
       if (!named && number < 0) continue;
       Tensor t{.dtype = spec.options.dtype.value_or(tensor(outputs_.front()).dtype), .rank = static_cast<int>(spec.axes.size())};
-      for (int a = 0; a < t.rank; ++a) t.shape[a] = stage.dims[spec.axes[static_cast<std::size_t>(a)]];
+      for (int a = 0; a < t.rank; ++a) t.shape[a] = spec.axes[static_cast<std::size_t>(a)].of(stage.dims);
       make_contiguous(t);
       if (named) {
         const std::size_t is = index_of(part->is);

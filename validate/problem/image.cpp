@@ -144,15 +144,14 @@ bool present(const TensorSpec& spec, const Case& c) {
 std::vector<Placement> place(const Op& op, const Case& c) {
   const Layout* layout = find_layout(c.layout);
   if (!layout) throw BadInput(unknown("layout", c.layout, layout_names()));
-  const std::optional<AlonePlace> alone = layout->alone ? std::optional(alone_place(op, c)) : std::nullopt;
+  const AlonePlace alone = layout->alone ? alone_place(op, c) : AlonePlace{.tensor = op.tensors.size(), .rows = false};
   std::vector<Placement> placements;
   for (const TensorSpec& spec : op.tensors) {
     Placement& p = placements.emplace_back();
     if (!present(spec, c)) continue;
     p.tensor.dtype = spec.options.dtype.value_or(c.dtype);
     p.tensor.rank = static_cast<int>(spec.axes.size());
-    for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
-    if (spec.options.extent_plus_one) ++p.tensor.shape[p.tensor.rank - 1];
+    for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = spec.axes[i].of(c.dims);
     if (layout->own) {
       const std::size_t index = lies_over(op, c, placements.size() - 1).value_or(placements.size() - 1);
       const bool merged = !spec.options.merged_if.empty() && attribute(c, spec.options.merged_if) != 0;
@@ -160,8 +159,8 @@ std::vector<Placement> place(const Op& op, const Case& c) {
       const bool aligned = draws_alignment(*layout, op, c, from);
       const std::uint64_t key = random::key(c.seed, from, random::Purpose::layout);
       place_own(key, aligned, merged, p);
-      if (alone && alone->tensor == from) {
-        if (alone->rows) shift_rows(p.tensor);
+      if (alone.tensor == from) {
+        if (alone.rows) shift_rows(p.tensor);
         else shift_start(key, p);
       }
     } else {

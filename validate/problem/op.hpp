@@ -3,6 +3,7 @@
 // The tables hold what the program is linked with (ops/core/linked.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -27,9 +28,12 @@ struct Op;
 struct TensorSpec {
   std::string_view name;
   Role role;
-  std::vector<Axis> axes;  // the shape, innermost last
+  std::vector<Extent> axes;  // the shape, innermost last
   TensorOptions options{};
 };
+
+// Whether no extent of its shape only follows from an axis.
+inline bool has_only_axes(const TensorSpec& t) { return std::ranges::all_of(t.axes, &Extent::is_axis); }
 
 // Whether the fill makes its values: true for inputs, and for the initial values of updated outputs.
 inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }

@@ -24,7 +24,8 @@ bool enough(const Relation& r, const Case& c) {
 
 // The original's index for index i of an axis of the related problem.  A permutation reverses and rotates the order, so that
 // tiles change and the last index moves to the middle; it is its own inverse.
-std::int64_t source(const Relation& r, const Dims& from, Axis axis, std::int64_t i) {
+bool is_moved(const Relation& r, const Axis& axis) { return axis == r.axis || (axis == Axis::heads && r.axis == Axis::kv_heads); }
+std::int64_t source(const Relation& r, const Dims& from, const Axis& axis, std::int64_t i) {
   if (r.move != Move::permuted) return i;
   if (axis == Axis::heads && r.axis == Axis::kv_heads) {
     const std::int64_t group = from[Axis::heads] / from[Axis::kv_heads];
@@ -35,9 +36,9 @@ std::int64_t source(const Relation& r, const Dims& from, Axis axis, std::int64_t
   return (first - i + n) % n;
 }
 
-std::int64_t elements_of(const Dims& dims, std::span<const Axis> axes) {
+std::int64_t elements_of(const Dims& dims, std::span<const Extent> shape) {
   std::int64_t n = 1;
-  for (const Axis a : axes) n *= dims[a];
+  for (const Extent& e : shape) n *= e.of(dims);
   return n;
 }
 
@@ -64,17 +65,33 @@ Case related_case(const Relation& r, const Case& c) {
   return to;
 }
 
-std::int64_t source_of(const Relation& r, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i) {
-  if (r.move == Move::regrouped) return i / (elements_of(to, axes) / elements_of(from, axes));
-  // Note: a shortcut, since this runs per element and most tensors do not move.
-  const auto inner = axes.subspan(axes.empty() ? 0 : 1);
-  const auto same_extent = [&](Axis a) { return from[a] == to[a]; };
-  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), same_extent)) return i;
+// What only follows from an axis, such as starts of sequences or scales of blocks, stays where it was.
+Sources::Sources(const Relation& r, const Dims& from, const Dims& to, std::span<const Extent> shape) {
+  if (!std::ranges::all_of(shape, &Extent::is_axis)) return;
+  if (r.move == Move::regrouped) {
+    group_ = elements_of(to, shape) / elements_of(from, shape);
+    return;
+  }
+  bool moves = false;
+  for (const Extent& e : shape) {
+    Along& along = along_.emplace_back(e.of(from), e.of(to));
+    moves = moves || (along.from != along.to && &along != &along_.front());
+    if (r.move != Move::permuted || !is_moved(r, e.axis)) continue;
+    moves = true;
+    for (std::int64_t i = 0; i < along.to; ++i) along.places.push_back(source(r, from, e.axis, i));
+  }
+  if (!moves) along_.clear();
+}
+
+std::int64_t Sources::operator[](std::int64_t i) const {
+  if (along_.empty()) return i / group_;
   std::int64_t at = 0, step = 1;
-  for (std::size_t a = axes.size(); a-- > 0;) {
-    at += source(r, from, axes[a], i % to[axes[a]]) * step;
-    i /= to[axes[a]];
-    step *= from[axes[a]];
+  for (std::size_t a = along_.size(); a-- > 0;) {
+    const Along& along = along_[a];
+    const std::int64_t place = i % along.to;
+    at += (along.places.empty() ? place : along.places[static_cast<std::size_t>(place)]) * step;
+    i /= along.to;
+    step *= along.from;
   }
   return at;
 }
@@ -117,10 +134,9 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     image.data = related.inputs.data() + to.given[t];
     const Relation::Scaled s = r.scaling(spec.name);
     const bool integers = !is_float(image.dtype);
+    const Sources sources(r, c.dims, related.c.dims, spec.axes);
     for (std::int64_t i = 0; i < image.size(); ++i) {
-      const std::int64_t of = inverse                        ? r.partner(c, i)
-                              : spec.options.extent_plus_one ? i
-                                                             : source_of(r, c.dims, related.c.dims, spec.axes, i);
+      const std::int64_t of = inverse ? r.partner(c, i) : sources[i];
       const double v = original.at(of);
       const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : s.of(v);
       if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;

@@ -26,8 +26,20 @@ bool asks_bits(const Relation&, const Kernel&, DType);
 
 // The case of the related problem.
 Case related_case(const Relation&, const Case&);
-// The index in the original tensor of the element that the related tensor has at index i (both row-major).
-std::int64_t source_of(const Relation&, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i);
+// Where a related tensor's elements are in the original (both row-major).
+class Sources {
+ public:
+  Sources(const Relation&, const Dims& from, const Dims& to, std::span<const Extent> shape);
+  std::int64_t operator[](std::int64_t i) const;
+
+ private:
+  struct Along {
+    std::int64_t from, to;               // extents
+    std::vector<std::int64_t> places{};  // by the related index; empty: the same
+  };
+  std::vector<Along> along_;  // empty: all elements lie where they were
+  std::int64_t group_ = 1;    // elements of the related tensor for each of the original
+};
 
 // The related problem: its case and the images of its inputs.
 struct Related {

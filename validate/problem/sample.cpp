@@ -33,7 +33,7 @@ std::vector<std::int64_t> sampled_rows(const Op& op, const Case& c, const Proble
   const auto first =
       std::find_if(op.tensors.begin(), op.tensors.end(), [](const TensorSpec& t) { return t.role == Role::output; });
   std::int64_t rows = 1;
-  for (std::size_t i = 0; i + 1 < first->axes.size(); ++i) rows *= c.dims[first->axes[i]];
+  for (std::size_t i = 0; i + 1 < first->axes.size(); ++i) rows *= first->axes[i].of(c.dims);
   const double flops = problem.cost().flops;
   if (!(flops > most_flops) || rows <= kLeastRows) return {};
   const auto wanted = std::clamp(static_cast<std::int64_t>(most_flops / flops * static_cast<double>(rows)), kLeastRows,
@@ -43,8 +43,10 @@ std::vector<std::int64_t> sampled_rows(const Op& op, const Case& c, const Proble
   for (std::uint64_t n = 0; static_cast<std::int64_t>(chosen.size()) < wanted && n < 64 * static_cast<std::uint64_t>(wanted);
        ++n) {
     std::int64_t row = 0;
-    for (std::size_t i = 0; i + 1 < first->axes.size(); ++i)
-      row = row * c.dims[first->axes[i]] + pick(key, n * first->axes.size() + i, c.dims[first->axes[i]]);
+    for (std::size_t i = 0; i + 1 < first->axes.size(); ++i) {
+      const std::int64_t extent = first->axes[i].of(c.dims);
+      row = row * extent + pick(key, n * first->axes.size() + i, extent);
+    }
     chosen.insert(row);
   }
   return {chosen.begin(), chosen.end()};

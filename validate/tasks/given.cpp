@@ -203,7 +203,7 @@ Given with_outputs(Given g, TensorFile outputs, const GivenFlags& flags) {
     if (!t && g.op->composite) lacks(outputs, *g.op, spec);
     if (!t) continue;
     std::vector<std::int64_t> expected;
-    for (const Axis a : spec.axes) expected.push_back(g.c.dims[a]);
+    for (const Extent& e : spec.axes) expected.push_back(e.of(g.c.dims));
     if (t->shape != expected) {
       const std::string fits = layout_that_fits(spec, t->shape, expected);
       throw BadInput(fmt::format("'{}' has the shape {}, and {} {} was expected{}{}", t->name, shape_text(t->shape),

@@ -49,7 +49,7 @@ std::optional<AxisOrder> order_of_letters(const TensorSpec& spec, std::string_vi
   AxisOrder order = contract_order(letters.size());
   do {
     bool fits = true;
-    for (std::size_t i = 0; fits && i < order.size(); ++i) fits = begins_a_word(name(spec.axes[order[i]]), letters[i]);
+    for (std::size_t i = 0; fits && i < order.size(); ++i) fits = begins_a_word(spec.axes[order[i]].axis.name, letters[i]);
     if (fits && found) return std::nullopt;
     if (fits) found = order;
   } while (std::next_permutation(order.begin(), order.end()));
@@ -60,7 +60,7 @@ std::optional<AxisOrder> order_of_names(const TensorSpec& spec, std::string_view
   AxisOrder order;
   while (order.size() < spec.axes.size()) {
     const std::string_view word = names.substr(0, names.find(','));
-    const auto at = std::find_if(spec.axes.begin(), spec.axes.end(), [&](Axis a) { return name(a) == word; });
+    const auto at = std::find_if(spec.axes.begin(), spec.axes.end(), [&](const Extent& e) { return e.text() == word; });
     const auto axis = static_cast<std::size_t>(at - spec.axes.begin());
     if (at == spec.axes.end() || std::find(order.begin(), order.end(), axis) != order.end()) return std::nullopt;
     order.push_back(axis);
@@ -72,7 +72,7 @@ std::optional<AxisOrder> order_of_names(const TensorSpec& spec, std::string_view
 
 std::string layout_flag(const TensorSpec& spec, const AxisOrder& order) {
   std::string axes;
-  for (const std::size_t axis : order) axes += fmt::format("{}{}", axes.empty() ? "" : ",", name(spec.axes[axis]));
+  for (const std::size_t axis : order) axes += fmt::format("{}{}", axes.empty() ? "" : ",", spec.axes[axis].text());
   return fmt::format(" --layout {}={}", spec.name, axes);
 }
 
@@ -96,17 +96,20 @@ class FewestMoved {
   std::size_t least_ = 0, ways_ = 0;
 };
 
-// Takes the extents of a tensor for the axes of the case, with which they must agree.
-void read_extents(const Extents& shape, const TensorSpec& spec, Case& c, std::map<Axis, std::string_view>& known) {
+// Takes the extents of a tensor for the axes of the case, with which they must agree; then those that only follow from an axis.
+void read_extents(const Extents& shape, const TensorSpec& spec, Case& c, std::map<Axis, std::string_view>& known, bool of_axes) {
   const auto fail = [&](const std::string& expected) {
     throw BadInput(fmt::format("'{}' has the shape {}, and {} was expected", spec.name, shape_text(shape), expected));
   };
   if (shape.size() != spec.axes.size()) fail(axes_text(spec));
   for (std::size_t i = 0; i < spec.axes.size(); ++i) {
-    const Axis axis = spec.axes[i];
-    const bool more = spec.options.extent_plus_one && i + 1 == spec.axes.size();
-    const std::int64_t extent = shape[i] - more;
-    if (extent < 0) fail(axes_text(spec));
+    if (spec.axes[i].is_axis() != of_axes) continue;
+    const Axis& axis = spec.axes[i].axis;
+    const std::int64_t extent = shape[i];
+    if (!of_axes) {
+      if (extent == spec.axes[i].of(c.dims)) continue;
+      fail(fmt::format("{}, where {} is {}", axes_text(spec), axis.name, c.dims[axis]));
+    }
     if (axis == Axis::one) {
       if (extent != 1) fail("[1]");
     } else if (!known.try_emplace(axis, spec.name).second && c.dims[axis] != extent) {
@@ -120,7 +123,8 @@ void read_extents(const Extents& shape, const TensorSpec& spec, Case& c, std::ma
 // Reads all shapes, and checks the case.  Throws BadInput.
 void read_shapes(const Op& op, const std::vector<NamedTensor>& tensors, const std::vector<Extents>& shapes, Case& c) {
   std::map<Axis, std::string_view> known;
-  for (std::size_t i = 0; i < tensors.size(); ++i) read_extents(shapes[i], *tensors[i].spec, c, known);
+  for (const bool of_axes : {true, false})
+    for (std::size_t i = 0; i < tensors.size(); ++i) read_extents(shapes[i], *tensors[i].spec, c, known, of_axes);
   check(c, op.shape());
 }
 
@@ -165,8 +169,8 @@ std::string layouts_that_fit(const Op& op, const std::vector<NamedTensor>& tenso
 
 std::string axes_text(const TensorSpec& spec) {
   std::string text;
-  for (const Axis a : spec.axes) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(a));
-  return fmt::format("[{}{}]", text, spec.options.extent_plus_one ? " + 1" : "");
+  for (const Extent& e : spec.axes) text += fmt::format("{}{}", text.empty() ? "" : ", ", e.text());
+  return fmt::format("[{}]", text);
 }
 
 void put_axes_in_order(TensorFile& file, const Op& op, const std::vector<std::string>& layouts) {
@@ -213,7 +217,7 @@ void read_axes(const Op& op, const std::vector<NamedTensor>& tensors, Case& c) {
     std::string_view why = e.what();
     const auto tells = [&](const NamedTensor& t) {
       return std::any_of(t.spec->axes.begin(), t.spec->axes.end(),
-                         [&](Axis a) { return why.find(fmt::format("{}=", name(a))) != why.npos; });
+                         [&](const Extent& extent) { return why.find(fmt::format("{}=", extent.axis.name)) != why.npos; });
     };
     const bool of_axes = std::any_of(tensors.begin(), tensors.end(), tells);
     if (flags.empty() && (!of_axes || why.starts_with("'"))) throw;  // it is not about shapes, or shows the shape

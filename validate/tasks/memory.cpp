@@ -42,7 +42,7 @@ class Bound {
     for (std::size_t i = 0; i < placements.size() && rows.total < 0; ++i)
       if (op.tensors[i].role == Role::output) {
         rows.total = 1;
-        for (std::size_t a = 0; a + 1 < op.tensors[i].axes.size(); ++a) rows.total *= c.dims[op.tensors[i].axes[a]];
+        for (std::size_t a = 0; a + 1 < op.tensors[i].axes.size(); ++a) rows.total *= op.tensors[i].axes[a].of(c.dims);
       }
     for (std::size_t i = 0; i < placements.size(); ++i) add(i, lies_over(op, c, i).has_value());
   }

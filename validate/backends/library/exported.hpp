@@ -60,9 +60,10 @@ struct WithoutTables {
   std::string_view left_out{};
   std::string_view not_merged{};  // a tensor whose first two axes have no common stride, which the choice asks of it
   bool is_left_out = false;
-  void tensor(std::string_view name, Tensor& t, const TensorOptions& o) {
+  void tensor(std::string_view name, Tensor& t, AxisList shape, const TensorOptions& o) {
     static std::int32_t zeros[2] = {};
-    if (t.rank && o.extent_plus_one) {
+    const bool has_end = std::any_of(shape.begin(), shape.end(), [](const Extent& e) { return e.more != 0; });
+    if (t.rank && has_end) {
       t = Tensor{};
       left_out = o.present_if;
       is_left_out = true;
@@ -74,9 +75,9 @@ struct WithoutTables {
     if (t.rank && o.dtype && is_float(*o.dtype)) t.data = nullptr;
     if (t.rank && !o.merged_if.empty() && t.shape[0] > 1 && t.stride[0] != t.shape[1] * t.stride[1]) not_merged = name;
   }
-  void input(std::string_view n, Tensor& t, AxisList, TensorOptions o = {}) { tensor(n, t, o); }
-  void weight(std::string_view n, Tensor& t, AxisList, TensorOptions o = {}) { tensor(n, t, o); }
-  void output(std::string_view n, Tensor& t, AxisList, TensorOptions o = {}) { tensor(n, t, o); }
+  void input(std::string_view n, Tensor& t, AxisList a, TensorOptions o = {}) { tensor(n, t, a, o); }
+  void weight(std::string_view n, Tensor& t, AxisList a, TensorOptions o = {}) { tensor(n, t, a, o); }
+  void output(std::string_view n, Tensor& t, AxisList a, TensorOptions o = {}) { tensor(n, t, a, o); }
   void attribute(std::string_view, double&, double) {}
   template <class T>
   void choice(std::string_view name, T& value, Words) {

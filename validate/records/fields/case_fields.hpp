@@ -14,23 +14,12 @@
 namespace assay {
 
 // The extents of a case: those that are not 0, and those that its repro line names.
-struct RecordedAxes {
-  Dims dims{};
-  std::string repro{};
-};
-template <>
-struct Fields<RecordedAxes> {
-  static constexpr std::string_view kDef = "axes", kAbout = "the extent of each of the op's axes";
-  template <class V, class A>
-  static void visit(V& v, A& a) {
-    for (std::size_t i = 0; i < kAxes.size(); ++i) {
-      const std::int64_t extent = a.dims.extent[i];
-      std::optional<std::int64_t> there;
-      if (extent || a.repro.find(fmt::format(" {}=", kAxes[i].name)) != std::string::npos) there = extent;
-      v.known_optional(kAxes[i].name, there);
-    }
-  }
-};
+inline Pairs<std::int64_t> recorded_axes(const Case& c, const std::string& repro) {
+  Pairs<std::int64_t> extents;
+  for (const Dims::Entry& e : c.dims.entries())
+    if (e.extent || repro.find(fmt::format(" {}=", e.axis)) != std::string::npos) extents.emplace_back(e.axis, e.extent);
+  return extents;
+}
 
 template <>
 struct Fields<Case::Reduction> {
@@ -142,7 +131,7 @@ struct Fields<Record> {
   // What makes the case; who reads a record back has it from the repro line.
   template <class V>
   static void visit_case(V& v, const Case& c, const std::string& repro) {
-    v.known("axes", RecordedAxes{c.dims, repro});
+    v.known("axes", recorded_axes(c, repro), {.about = "the extent of each of the op's axes"});
     v.known("attributes", c.attributes, {.about = "those that are not at their default"});
     v.known("fill", c.fill);
     v.known("layout", c.layout);

@@ -29,10 +29,5 @@ struct WordsOf<DType> {
   static constexpr std::string_view kDef = "dtype";
   static std::vector<std::string_view> all() { return names_of(kDTypes); }
 };
-template <>
-struct WordsOf<Axis> {  // Note: without Axis::one, which no record names
-  static constexpr std::string_view kDef = "axis";
-  static std::vector<std::string_view> all() { return names_of(kAxes); }
-};
 
 }  // namespace assay

@@ -71,15 +71,17 @@ TEST_CASE("pattern: wrong elements are told by their axes") {
 
 TEST_CASE("pattern: every axis has a word") {
   const std::vector<double> golden{1, 2, 3};
-  for (std::size_t axis = 0; axis <= kAxes.size(); ++axis) {
-    CAPTURE(axis);
+  std::vector<Extent> extents(kAxes.begin(), kAxes.end());
+  extents.insert(extents.end(), {Axis::one, blocks(Axis::cols, 128), Axis{"experts"}});
+  for (const Extent& extent : extents) {
+    CAPTURE(extent.text());
     OwnedTensor t(f32, {1, 3}, 3);
     t.set(golden);
     t.set(1, 9);
     FixedProblem problem(golden, 1e-3);
     problem.row_length = 3;
     problem.solve({});
-    const std::string text = pattern(problem, {}, 0, t.get(), false, {{Axis::rows, static_cast<Axis>(axis)}, {0, 0}}).text;
+    const std::string text = pattern(problem, {}, 0, t.get(), false, {{Axis::rows, extent}, {0, 0}}).text;
     const std::string start = "1 of 3 wrong: ";
     REQUIRE(text.starts_with(start));
     CHECK(text.ends_with(" 1"));
@@ -166,7 +168,7 @@ TEST_CASE("pattern: rows that were not sampled are neither right nor wrong") {
 }
 
 TEST_CASE("pattern: an index is told by its axes and by the kernel's tiles") {
-  const Axis axes[] = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim};
+  const Extent axes[] = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim};
   const std::int64_t index[] = {0, 128, 3, 17};
   CHECK(index_text(axes, index) == "batch 0, query 128, head 3, dim 17");
   Dims dims;

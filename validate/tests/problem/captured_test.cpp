@@ -97,10 +97,9 @@ std::vector<double> values_of(const Json& c, const Json& t) {
 
 Case case_of(const Json& c) {
   Case out{.op = c["op"], .dtype = *parse_dtype(c["dtype"].get<std::string>()), .source = {}, .reduced = {}};
-  for (const auto& [axis, extent] : c["axes"].items())
-    for (std::size_t i = 0; i < kAxes.size(); ++i)
-      if (kAxes[i].name == axis) out.dims.extent[i] = extent;
   const OpShape shape = find_op(out.op)->shape();
+  for (const auto& [axis, extent] : c["axes"].items())
+    if (const AxisUse* use = find_axis(shape, axis)) out.dims[use->axis] = extent;
   for (const auto& [name, v] : c["attributes"].items())
     out.attributes[name] = v.is_string() ? value_of(*find_attribute(shape, name), v.get<std::string>()) : v.get<double>();
   return out;
