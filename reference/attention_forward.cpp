@@ -12,6 +12,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/attention.hpp"
 #include "reference/formula/linked_formula.hpp"
 #include "reference/formula/rotation.hpp"
 
@@ -334,20 +335,9 @@ namespace {
 
 using Op = assay::attention_forward;
 
-const Axis batch("batch"), seq_q("seq_q"), seq_k("seq_k"), heads("heads"), kv_heads("kv_heads"), head_dim("head_dim");
-const Axis starts("batch+1"),
-    key_batch("key_batch");  // key_batch: the batch axis of packed keys, which queries of other rows may see
-
-// Of a sequence of packed tokens: the first, and the first of the next.
-struct Packed {
-  Array first, end;
-  Packed(const Array& starts_of, const Array& sequence)
-      : first(take(starts_of, starts, sequence)), end(take(starts_of, starts, sequence + 1)) {}
-};
-Array sequence_of(const Array& token, const Array& starts_of) { return sum(starts)(starts_of <= token) - 1; }
-
 // The channels of x, rotated in pairs by the angles of its tokens' places.
 Array rotated(Formula& f, const AttentionRope& rope, const Array& x, const Array& place) {
+  const Axis head_dim("head_dim");
   const auto turning = static_cast<double>(rope.rotary(f.extent(head_dim)));
   if (turning == 0) return x;
   const ChannelPairs pairs(f, head_dim, turning, rope.pairs == AttentionRope::Pairs::half);
@@ -356,48 +346,15 @@ Array rotated(Formula& f, const AttentionRope& rope, const Array& x, const Array
 }
 
 void write(const Op::Args& a, Formula& f) {
-  std::vector<Axis> along_keys = {seq_k};
-  Array query = f.index(seq_q), key = f.index(seq_k), own_key = key;  // places in sequences; own_key: in the key's own
-  std::optional<Array> seen;
-  const auto also = [&](const Array& condition) { seen = seen ? *seen && condition : condition; };
-  const auto queries = static_cast<double>(f.extent(seq_q));
-  Operand keys = static_cast<double>(f.extent(seq_k));
-  Array after = queries - query;  // how many queries of its sequence remain, itself included
-  if (a.packed) {
-    along_keys.push_back(key_batch);
-    f.rename("k", batch, key_batch);
-    f.rename("v", batch, key_batch);
-    const Array starts_q = f.in("cu_seqlens_q"), starts_k = f.in("cu_seqlens_k");
-    const Array token = f.index(batch) * queries + query, key_token = f.index(key_batch) * keys + key;
-    const Array sequence = sequence_of(token, starts_q);
-    const Packed of_queries(starts_q, sequence), of_keys(starts_k, sequence);
-    query = token - of_queries.first;
-    after = of_queries.end - token;
-    key = key_token - of_keys.first;
-    own_key = key_token - Packed(starts_k, sequence_of(key_token, starts_k)).first;
-    keys = of_keys.end - of_keys.first;
-    also(key >= 0);
-    if (a.mask != Op::Mask::causal) also(key < keys);
-  }
-  // The query's own place among the keys, aligned at the start or at the end.
-  const Array place = a.mask == Op::Mask::causal_top_left ? query : keys - after;
-  if (a.mask != Op::Mask::none) also(key <= place);
-  if (a.window != 0) also(key > place - a.window);
-
-  const Array kv_head = quotient(f.index(heads), static_cast<double>(f.extent(heads) / f.extent(kv_heads)));
-  const Array q = rotated(f, a.rope, f.in("q"), place), k = rotated(f, a.rope, take(f.in("k"), kv_heads, kv_head), own_key);
-  Array scores = sum(head_dim)(q * k) * a.scale_used();
-  if (a.softcap != 0) scores = a.softcap * tanh(scores / a.softcap);
-  scores = step("scores", scores);
-  if (seen) scores = where(*seen, scores, -INFINITY);
-
-  f.out("o", sum(along_keys)(softmax_or_zero(along_keys)(scores) * take(f.in("v"), kv_heads, kv_head)));
-  Array log_sum = logsumexp(along_keys)(scores);
-  if (a.softcap == 0) {  // without a cap a score may be infinite, which makes o and lse NaN
-    const Array top = max(along_keys)(scores);
-    log_sum = where(top < INFINITY, log_sum, top - top);
-  }
-  f.out("lse", log_sum);
+  const Attention places(f, a.packed, static_cast<Attention::Mask>(a.mask), a.window);
+  const Array q = rotated(f, a.rope, f.in("q"), places.place_of_query());
+  const Array k = rotated(f, a.rope, places.shared("k"), places.place_of_key());
+  const Array products = sum(Axis("head_dim"))(q * k) * a.scale_used();
+  const Array scores = places.masked(step("scores", a.softcap == 0 ? products : a.softcap * tanh(products / a.softcap)));
+  f.out("o", sum(places.keys())(softmax_or_zero(places.keys())(scores) * places.shared("v")));
+  const Array top = max(places.keys())(scores), log_sum = logsumexp(places.keys())(scores);
+  // Without a cap a score may be infinite, which makes o and lse NaN.
+  f.out("lse", a.softcap == 0 ? where(top < INFINITY, log_sum, top - top) : log_sum);
 }
 
 const LinkedFormula<assay::attention_forward> formula_of_attention_forward("attention_forward", write);

@@ -9,6 +9,8 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/attention.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -160,3 +162,16 @@ double scratch(const attention_scores::Args& a, const Rows& rows) {
 static const LinkedGolden<attention_scores> linked_attention_scores(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::attention_scores::Args& a, Formula& f) {
+  const Attention places(f, false, static_cast<Attention::Mask>(a.mask), 0);
+  const Array scores = step("scores", sum(Axis("head_dim"))(f.in("q") * places.shared("k")) * a.scale_used());
+  const Array weights = softmax_or_zero(places.keys())(places.masked(scores));
+  f.out("p", places.seen() ? where(*places.seen(), weights, 0) : weights);
+}
+
+static const LinkedFormula<assay::attention_scores> formula_of_attention_scores("attention_scores", write);
+
+}  // namespace assay::formula

@@ -247,6 +247,48 @@ def attention_forward(
     }
 
 
+def paged_attention(q, k_pool, v_pool, page_table, lengths, scale=0):
+    """Each sequence's keys and values in a row, and attention with a causal mask at their end."""
+    out, logs = [], []
+    for tokens, pages, length in zip(q, page_table, lengths):
+        size = len(k_pool[0])
+        cached = [[pool[pages[p // size]][p % size] for p in range(length)] for pool in (k_pool, v_pool)]
+        if length:
+            one = attention_forward([tokens], [cached[0]], [cached[1]], mask="causal", scale=scale)
+        else:
+            one = {
+                "o": [[[[mpf(0)] * len(h) for h in t] for t in tokens]],
+                "lse": [[[mpf("-inf")] * len(tokens)] * len(tokens[0])],
+            }
+        out.append(one["o"][0])
+        logs.append(one["lse"][0])
+    return {"o": out, "lse": logs}
+
+
+def attention_scores(q, k, mask="none", scale=0):
+    seq_q, seq_k = len(q[0]), len(k[0])
+    group = len(q[0][0]) // len(k[0][0])
+    factor = mpf(scale) if scale else 1 / sqrt(mpf(len(q[0][0][0])))
+
+    def weights(tokens, keys, head, i):
+        last = {"none": seq_k, "causal": i + seq_k - seq_q, "causal_top_left": i}[mask]
+        scores = [
+            fsum(mpf(a) * mpf(b) for a, b in zip(tokens[i][head], key[head // group])) * factor
+            for key in keys[: max(0, last + 1)]
+        ]
+        spoiled = any(isnan(s) or (isinf(s) and s > 0) for s in scores)
+        total = fsum(exp(s) for s in scores)
+        seen = [mpf("nan") if spoiled else exp(s) / total if total else mpf(0) for s in scores]
+        return seen + [mpf(0)] * (seq_k - len(seen))
+
+    return {
+        "p": [
+            [[weights(tokens, keys, head, i) for i in range(seq_q)] for head in range(len(tokens[0]))]
+            for tokens, keys in zip(q, k)
+        ]
+    }
+
+
 ATTENTIONS = (
     {},
     {"mask": "causal"},
@@ -309,6 +351,60 @@ def attention_cases(rng):
                 "head_dim": dim,
             }
             yield extents, attributes, inputs
+
+
+def attention_scores_cases(rng):
+    """In every fourth the first queries see nothing under a causal mask; in two of five the first query has infinite
+    scores."""
+    for number in range(24):
+        batch, kv_heads, dim = rng.randint(1, 2), rng.randint(1, 2), rng.randint(2, 3)
+        seq_q, seq_k = (4, 3) if number % 4 == 1 else (rng.randint(2, 4), rng.randint(3, 5))
+        if number % 5 >= 3:
+            seq_q, seq_k = 2, 4
+        attributes = ({}, {"mask": "causal"}, {"mask": "causal_top_left", "scale": 0.3125})[number % 3]
+        inputs = {
+            "q": draw(rng, batch, seq_q, 2 * kv_heads, dim, scale=1.5),
+            "k": draw(rng, batch, seq_k, kv_heads, dim, scale=1.5),
+        }
+        if number % 5 >= 3:
+            for token in inputs["k"][0]:
+                token[0][-1] = -1.0
+            inputs["q"][0][0][0][-1] = float("inf")
+            inputs["k"][0][0][0][-1] = -1.0 if number % 5 == 3 else 1.0
+        extents = {"batch": batch, "seq_q": seq_q, "seq_k": seq_k, "heads": 2 * kv_heads, "kv_heads": kv_heads, "head_dim": dim}
+        yield extents, attributes, inputs
+
+
+def paged_attention_cases(rng):
+    """Pages that are not owned in order, and table entries that nothing uses.  In every third the first sequence is shorter than
+    its queries, in every sixth it is empty; in every fifth a query has infinite scores."""
+    for number in range(24):
+        batch, seq_q = rng.randint(1, 2), rng.randint(1, 3)
+        kv_heads, dim = rng.randint(1, 2), rng.randint(2, 3)
+        page_size, max_pages = rng.randint(1, 3), rng.randint(2, 3)
+        pages = batch * max_pages + 1
+        owned = rng.sample(range(pages), batch * max_pages)
+        lengths = [rng.randint(seq_q, page_size * max_pages) if seq_q < page_size * max_pages else seq_q for _ in range(batch)]
+        lengths = [min(n, page_size * max_pages) for n in lengths]
+        if number % 3 == 2:
+            lengths[0] = 0 if number % 6 == 5 else min(lengths[0], max(1, seq_q - 1))
+        table = [owned[b * max_pages : (b + 1) * max_pages] for b in range(batch)]
+        for row, length in zip(table, lengths):
+            for entry in range((length + page_size - 1) // page_size, max_pages):
+                row[entry] = pages + 7
+        inputs = {
+            "q": draw(rng, batch, seq_q, 2 * kv_heads, dim, scale=1.5),
+            "k_pool": draw(rng, pages, page_size, kv_heads, dim, scale=1.5),
+            "v_pool": draw(rng, pages, page_size, kv_heads, dim),
+            "page_table": table,
+            "lengths": lengths,
+        }
+        if number % 5 == 4 and lengths[-1]:
+            inputs["q"][-1][-1][0][-1] = float("inf")
+            inputs["k_pool"][table[-1][0]][0][0][-1] = 1.0 if number % 2 else -1.0
+        extents = {"batch": batch, "seq_q": seq_q, "pages": pages, "page_size": page_size, "max_pages": max_pages}
+        extents |= {"heads": 2 * kv_heads, "kv_heads": kv_heads, "head_dim": dim}
+        yield extents, {"scale": 0.3125} if number % 2 else {}, inputs
 
 
 ROPES = (
@@ -419,9 +515,11 @@ def ffn_gelu_cases(rng):
 
 CASES = {
     "attention_forward": attention_cases,
+    "attention_scores": attention_scores_cases,
     "cross_entropy": cross_entropy_cases,
     "ffn_gelu": ffn_gelu_cases,
     "gemm_swiglu": gemm_swiglu_cases,
+    "paged_attention": paged_attention_cases,
     "layernorm_linear": layernorm_linear_cases,
     "residual_layernorm": lambda rng: residual_cases("residual_layernorm", rng),
     "residual_rmsnorm": lambda rng: residual_cases("residual_rmsnorm", rng),
@@ -498,6 +596,7 @@ OPS = {
     for f in (
         add,
         attention_forward,
+        attention_scores,
         cross_entropy,
         embedding,
         ffn_gelu,
@@ -509,6 +608,7 @@ OPS = {
         layernorm_linear,
         layernorm_residual,
         linear,
+        paged_attention,
         residual_layernorm,
         residual_rmsnorm,
         rmsnorm,

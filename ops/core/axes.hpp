@@ -59,7 +59,7 @@ constexpr std::string_view name(const Axis& a) { return a.name; }
 // The extent of every axis of one case, by the axes' names; 0 if it has no such axis, 1 for Axis::one.
 class Dims {
  public:
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMost = 24;
 
   constexpr std::int64_t operator[](const Axis& axis) const {
     for (const Entry& e : entries())
@@ -70,7 +70,7 @@ class Dims {
   constexpr std::int64_t& operator[](const Axis& axis) {
     for (std::size_t i = 0; i < count_; ++i)
       if (all_[i].axis == axis.name) return all_[i].extent;
-    if (count_ == kMost) throw std::length_error("more than 16 axes");
+    if (count_ == kMost) throw std::length_error("more than 24 axes");
     all_[count_] = {axis.name, axis == Axis::one ? 1 : 0};
     return all_[count_++].extent;
   }

@@ -182,7 +182,8 @@ class Formula {
   // have their tensor's order.
   void need_axis(const std::string& name, std::int64_t extent, std::span<const std::string> after);
   int axis_of(const std::string& name) const;
-  // Axes of states that hold their first values and what a step makes of them.
+  // Records the step of a scan, again if its states turn out to have more axes than were given.  axes_of_states: gets those of
+  // each state.
   Stepped recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Step& step, const Place& place,
                         std::vector<AxisSet>& axes_of_states);
   Graph graph_;

@@ -35,9 +35,11 @@ Json ports_of(const std::vector<Port>& ports) {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : json_(Json::parse(text)) {}
+  explicit Reader(const Json& json) : json_(json) {}
   // Of a scan's step, which is given arrays with these axes.
-  Reader(const Json& step, const Graph& outside, std::vector<AxisSet> given) : json_(step), given_(std::move(given)) {
+  Reader(const Json& step, const Graph& outside, std::vector<AxisSet> given, int depth)
+      : json_(step), given_(std::move(given)), depth_(depth) {
+    if (depth > kMostDepth) refuse("scans in scans, more than " + std::to_string(kMostDepth) + " deep");
     graph_.axis_names = outside.axis_names;
     graph_.extents = outside.extents;
   }
@@ -64,6 +66,7 @@ class Reader {
       for (const Json& number : json.at(0)) p.axes.push_back(axis(number));
       if (p.node < 0 || p.node >= static_cast<int>(graph_.nodes.size())) refuse("a step puts out a node that is not there");
       if (node(p.node).axes & ~set_of(p.axes)) refuse("a step puts out a node with other axes");
+      if (node(p.node).kind == Kind::scan) refuse("a step puts out a scan and not its result");
       graph_.outputs.push_back(std::move(p));
     }
     return std::move(graph_);
@@ -122,6 +125,8 @@ class Reader {
     for (const int argument : node.arguments) {
       if (argument < 0 || argument >= static_cast<int>(graph_.nodes.size())) refuse(which + " uses a node that is not before it");
       given |= this->node(argument).axes;
+      if (this->node(argument).kind == Kind::scan && node.kind != Kind::result)
+        refuse(which + " is of a scan and not of its result");
     }
     if (node.kind == Kind::input && !given_.empty()) refuse(which + " is in a step");
     if (node.kind == Kind::given || kind->group == Group::recurrence) return add_of_scan(std::move(node), json, which);
@@ -166,12 +171,13 @@ class Reader {
         given.push_back(k < states ? axes(step.at("outputs").at(k).at(0)) : own & ~node.over);
         if (k < states && (own & ~given.back())) refuse(which + " has a state with other axes than its first");
       }
-      Graph body = Reader(step, graph_, std::move(given)).read_step();
+      Graph body = Reader(step, graph_, std::move(given), depth_ + 1).read_step();
       each_node(body, [&](const Node& n, double) {
         if ((n.axes | n.over) & node.over) refuse(which + " has a step along its own axis");
       });
       if (states == 0 || body.outputs.size() < states) refuse(which + " has no states");
       for (const Port& p : body.outputs) expected |= set_of(p.axes);
+      if (expected & node.over) refuse(which + " has a step along its own axis");
       node.body = static_cast<int>(graph_.bodies.size());
       graph_.bodies.push_back(std::move(body));
     }
@@ -188,13 +194,17 @@ class Reader {
       p.node = json.at(3).get<int>();
       if (p.node < 0 || p.node >= static_cast<int>(graph_.nodes.size())) refuse("the tensor '" + p.name + "' has no node");
       if (node(p.node).axes != set_of(p.axes)) refuse("the tensor '" + p.name + "' has other axes than its node");
+      if (node(p.node).kind == Kind::scan) refuse("the tensor '" + p.name + "' is of a scan and not of its result");
       list.push_back(std::move(p));
     }
     return list;
   }
 
-  Json json_;
+  static constexpr int kMostDepth = 16;
+
+  const Json& json_;
   std::vector<AxisSet> given_;  // of a step: the axes of what it is given
+  int depth_ = 0;               // of a step: of how many scans it is
   Graph graph_;
 };
 
@@ -237,7 +247,8 @@ std::string to_json(const Graph& g) {
 
 Graph parse(std::string_view json) {
   try {
-    return Reader(json).read();
+    const Json root = Json::parse(json);
+    return Reader(root).read();
   } catch (const nlohmann::json::exception& e) {
     refuse(e.what());
   }

@@ -67,9 +67,21 @@ Field add_up(const Extents& e, AxisSet kept, Add&& add, const Fields&... fields)
   return out;
 }
 
+// Whether a result is not finite that is so in exact arithmetic.
+bool overflows(const Values& exact, const Values& rounded) {
+  for (int i = 0; i < static_cast<int>(exact.graph().nodes.size()); ++i) {
+    const Field beyond = map(
+        exact.extents(), [](double a, double b) { return std::isfinite(a) && !std::isfinite(b) ? 1.0 : 0.0; }, exact[i].value,
+        rounded[i].value);
+    if (std::ranges::find(beyond.at, 1.0) != beyond.at.end()) return true;
+  }
+  return false;
+}
+
 class Rounded final : public Interpretation {
  public:
   Rounded(const Values& exact, const Rounding& round) : exact_(exact), round_(round) {}
+  bool overflowed() const { return overflowed_; }
 
   Known known(const Values& values, int i) const override {
     const Node& node = values.graph().nodes[static_cast<std::size_t>(i)];
@@ -85,7 +97,9 @@ class Rounded final : public Interpretation {
     while (!own.ended()) {
       const Values exact_step(exact.body(), exact.given(), values.part());
       const Rounded rounded_step(exact_step, round_);
-      own.advance(Values(own.body(), own.given(), values.part(), &rounded_step));
+      const Values step(own.body(), own.given(), values.part(), &rounded_step);
+      overflowed_ = overflowed_ || rounded_step.overflowed_ || overflows(exact_step, step);
+      own.advance(step);
       exact.advance(exact_step);
     }
     return std::move(own).results();
@@ -148,6 +162,7 @@ class Rounded final : public Interpretation {
 
   const Values& exact_;
   const Rounding& round_;
+  mutable bool overflowed_ = false;  // in a step of a scan
 };
 
 }  // namespace
@@ -168,13 +183,7 @@ bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType
   const Values values(graph, tensors, interpretation);
   const std::vector<double> first = values.output(0);
   std::ranges::copy(first, y.begin());
-  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    const Field overflows = map(
-        exact.extents(), [](double a, double b) { return std::isfinite(a) && !std::isfinite(b) ? 1.0 : 0.0; }, exact[i].value,
-        values[i].value);
-    if (std::ranges::find(overflows.at, 1.0) != overflows.at.end()) return true;
-  }
-  return false;
+  return interpretation.overflowed() || overflows(exact, values);
 }
 
 }  // namespace assay::formula

@@ -41,8 +41,10 @@ const Field Tracked::kNone;
 
 Legality has_rules(const Graph& graph, const Numerics& numerics) {
   const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
-  for (const Graph& step : graph.bodies)
-    if (const Legality legal = has_rules(step, numerics); !legal) return legal;
+  for (const Graph& body : graph.bodies)
+    if (const Legality legal = has_rules(body, numerics); !legal) return legal;
+  if (!graph.bodies.empty() && (numerics.mma_terms || numerics.factors.precision))
+    return Legality::no("a recurrence has no rule for tensor cores and narrowed factors, which take several steps at once");
   if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
     return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
   // These words narrow a computed factor of a product.  Where there is none they change nothing.

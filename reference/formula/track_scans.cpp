@@ -7,6 +7,9 @@
 //
 // Each step bounds an error by magnitudes, element by element.  So a state that shrinks element by element forgets errors as it
 // forgets values; one that a matrix turns may grow its bound from step to step though its error does not.
+//
+// This is a kernel that takes one step after the other.  One that takes several at once, as products of chunks, rounds what no
+// step has.  It has no rule yet (has_rules).
 #include "reference/formula/scan.hpp"
 #include "reference/formula/track.hpp"
 

@@ -91,18 +91,18 @@ Off Tracked::multiply_up(int i) const {
   const Known &a = values_[left], &b = values_[right];
   const Terms& terms = values_[i].terms;
   const auto dot = [&](const Field& x, const Field& y) { return dot_over(e, n.over, x, y); };
-  Field any, fresh_worst, fresh_squares;
-  const auto bring = [&](int argument, const Known& me, const Known& other, const std::map<Symbol, Field>& folded) {
+  Field any, fresh_worst, of_left, of_right;  // the last two: sums of squares
+  const auto bring = [&](int argument, const Known& me, const Known& other, const std::map<Symbol, Field>& folded,
+                         Field& squares) {
     if (me.exact) return;
     const Off& off = off_[static_cast<std::size_t>(argument)];
     if (!off.any.none()) any = plus(e, any, dot(spread(e, me.value.axes, off.any), other.size));
     if (!off.fresh.none()) {
       const Field mine = spread(e, me.value.axes, off.fresh);
       fresh_worst = plus(e, fresh_worst, dot(mine, other.size));
-      fresh_squares = plus(e, fresh_squares,
-                           dot(map(
-                                   e, [k = off.k](double f) { return f / k * (f / k); }, mine),
-                               other.squares));
+      squares = dot(map(
+                        e, [k = off.k](double f) { return f / k * (f / k); }, mine),
+                    other.squares);
     }
     for (const auto& [symbol, c] : me.shared) {
       const auto at = folded.find(symbol);
@@ -115,14 +115,19 @@ Off Tracked::multiply_up(int i) const {
                                           other.size));
     }
   };
-  bring(left, a, b, terms.left);
-  bring(right, b, a, terms.right);
+  bring(left, a, b, terms.left, of_left);
+  bring(right, b, a, terms.right, of_right);
   if (!a.exact && !b.exact) any = plus(e, any, dot(spread(e, a.value.axes, total(left)), spread(e, b.value.axes, total(right))));
+  // Factors with different axes err independently of each other: what both had of an array would be repeated in one of them.  In
+  // a step of a scan two factors may have the same axes, and the same error: then their deviations add up.
   if (!fresh_worst.none())
     any = plus(e, any,
                map(
-                   e, [walk = deviations_counted()](double all, double s) { return std::min(all, walk * std::sqrt(s)); },
-                   fresh_worst, fresh_squares));
+                   e,
+                   [walk = deviations_counted(), alike = a.value.axes == b.value.axes](double all, double l, double r) {
+                     return std::min(all, walk * (alike ? std::sqrt(l) + std::sqrt(r) : std::sqrt(l + r)));
+                   },
+                   fresh_worst, of_left, of_right));
 
   const Numerics& numerics = declared_.numerics;
   const std::int64_t count = e.size(n.over);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph's values in f64, and the magnitudes that bounds need and that do not depend on a kernel's numerics: computed once for
-// a case, and used for each numerics that is judged (track.hpp).
+// a case, and used for each numerics that is judged (track.hpp); those of a scan's steps are computed again for each.
 #pragma once
 
 #include <map>

@@ -166,6 +166,37 @@ TEST_CASE("scan: computed as a kernel would, each step rounds", "[formula]") {
   CHECK(outside > static_cast<int>(o.size()) / 2);
 }
 
+// What both factors of a product have of one array errs in both alike.
+TEST_CASE("scan: factors that share an error are not independent", "[formula]") {
+  constexpr std::int64_t kTerms = 64;
+  std::vector<double> x(kTerms), g(kTerms), b(kTerms), a = {1}, y(1), square_of(1);
+  for (std::int64_t i = 0; i < kTerms; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    x[at] = in_f32(1 + static_cast<double>(i) / 300);
+    g[at] = in_f32(1000 + static_cast<double>(i) / 7);
+    b[at] = in_f32(1 - x[at] * x[at] * g[at]);  // what cancels leaves an error that is large beside all others
+  }
+  Formula f;
+  for (const auto& [name, data] : {std::pair{"x", &x}, std::pair{"g", &g}, std::pair{"b", &b}})
+    f.declare_input(name, {"keys"}, tensor_of(*data, {kTerms}));
+  f.declare_input("a", {"seq"}, tensor_of(a, {1}));
+  f.declare_output("y", {"seq"}, tensor_of(y, {1}));
+  f.declare_output("square", {}, Tensor{.dtype = f64});
+  const Array w = f.in("x") * f.in("x") * f.in("g") + f.in("b");
+  const Stepped all = f.scan(seq, {0.0}, [&](std::span<const Array> before) -> Stepped {
+    const Array s = f.in("a") * before[0] + w;  // w, at the first step
+    return {.states = {s}, .outputs = {sum(keys)(w * s)}};
+  });
+  f.out("y", all.outputs[0]);
+  f.out("square", sum(keys)(square(w)));
+  const Tensor inputs[] = {tensor_of(x, {kTerms}), tensor_of(g, {kTerms}), tensor_of(b, {kTerms}), tensor_of(a, {1})};
+  const Declared declared[] = {{.numerics = {}}};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 1}, declared);
+  CHECK(answers[0].values[0] == answers[1].values[0]);
+  CAPTURE(answers[0].errors[0][0], answers[1].errors[0][0]);
+  CHECK(answers[0].errors[0][0] >= 0.95 * answers[1].errors[0][0]);
+}
+
 TEST_CASE("scan: several states, of which some are exact", "[formula]") {
   // A running maximum m and the sum s of exp(x - m), which is rescaled when m grows.
   std::vector<double> x = {0.5, -1, 3, 2, 2.5, 4}, lse(2), top(6);
@@ -301,6 +332,9 @@ TEST_CASE("scan: its costs are those of all steps, and their order matters", "[f
   CHECK(facts.cost.bytes_read == read);
   CHECK(facts.cost.unfused_bytes > facts.cost.bytes());
   CHECK_FALSE(facts.only_sums);
+  // Tensor cores would take several steps at once.
+  CHECK(has_rules(graph, {}));
+  CHECK_FALSE(has_rules(graph, {.mma_terms = 8}));
   CHECK(memory_of(graph, {.total = kBatch * kSteps}).kept > 0);
 }
 

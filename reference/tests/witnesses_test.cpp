@@ -156,6 +156,15 @@ bool makes_no_difference(const Graph& g, std::size_t i, std::string_view mistake
       return is(n) && std::find(n.arguments.begin(), n.arguments.end(), static_cast<int>(i)) != n.arguments.end();
     });
   };
+  // The place that is taken where a table's entry is not used.
+  const auto is_place = [&](int node) {
+    return std::any_of(g.nodes.begin(), g.nodes.end(),
+                       [&](const Node& n) { return n.kind == Kind::take && n.arguments[1] == node; });
+  };
+  if (mistake == "a whole number one more")
+    return used_by([&](const Node& n) {
+      return n.kind == Kind::where && n.arguments[2] == static_cast<int>(i) && is_place(static_cast<int>(&n - g.nodes.data()));
+    });
   if (mistake == "a step left out" || mistake == "the other operand alone")
     return g.nodes[i].kind == Kind::where && used_by([](const Node& n) { return n.kind == Kind::take; });
   return mistake == "a sum for a maximum" && used_by([](const Node& n) { return n.kind == Kind::less; });

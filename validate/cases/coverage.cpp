@@ -254,9 +254,8 @@ std::vector<Case> long_cases(const Datasets& d, const OpShape& op) {
   std::vector<Case> cases;
   std::map<std::string, std::int64_t> longer;
   for (const AxisUse& use : op.axes) {
-    const std::string axis(use.axis.name);
-    const auto own = std::find(kAxes.begin(), kAxes.end(), use.axis) == kAxes.end() ? std::string(kOtherAxis) : axis;
-    if (const auto at = d.common.longer.find(own); at != d.common.longer.end()) longer[axis] = at->second;
+    const std::int64_t* const extent = find_of_axis(d.common.longer, use.axis);
+    if (extent) longer[std::string(use.axis.name)] = *extent;
   }
   for (const auto& [axis, extent] : longer) {
     Space m = space_of(d, op);

@@ -296,6 +296,7 @@ Common common(const Node& n) {
   }
   c.models = model_use(n.at("models"));
   c.random = ranges(n.at("random"), common_fill_names());
+  if (n.at("random").has("own_axes")) n.at("random").at("own_axes").fail("only the file of an op has it.");
   for (const std::string_view axis : common_axes())
     if (!c.random.axes.contains(std::string(axis))) n.at("random").fail(fmt::format("'{}' is missing.", axis));
   return c;

@@ -3,6 +3,7 @@
 // every op) and edges/<op>.json (groups of cases for one op).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -92,6 +93,13 @@ template <class Value>
 const Value& of_axis(const std::map<std::string, Value>& table, const Axis& axis) {
   const auto at = table.find(std::string(axis.name));
   return at == table.end() ? table.at(std::string(kOtherAxis)) : at->second;
+}
+// The same of a table that leaves out some of the axes that all ops share; null: it says nothing.
+template <class Value>
+const Value* find_of_axis(const std::map<std::string, Value>& table, const Axis& axis) {
+  const bool is_own = std::find(kAxes.begin(), kAxes.end(), axis) == kAxes.end();
+  const auto at = table.find(std::string(is_own ? kOtherAxis : axis.name));
+  return at == table.end() ? nullptr : &at->second;
 }
 
 // Whether the op computes what the model does; other models are left out.

@@ -51,15 +51,26 @@ struct Checker {
       if (!given.contains(std::string(axis))) fail(at, fmt::format("axis '{}' of {} is missing.", axis, op.name));
   }
 
+  void is_axis(const Place& at, std::string_view key) const {
+    if (!axis(key)) fail(at, unknown(fmt::format("axis of {}", op.name), key, axis_names(op)));
+  }
+  // An axis that only this op has, beside those of all ops, looks like an attribute.
+  void not_axis(const Place& at, std::string_view key) const {
+    if (axis(key)) fail(at, fmt::format("the axis '{}' belongs in 'own_axes'.", key));
+  }
+
   void group(const Group& g) const {
-    for (const auto& [key, texts] : g.attributes) values(g.place, key, texts);
+    for (const auto& [key, texts] : g.attributes) {
+      not_axis(g.place, key);
+      values(g.place, key, texts);
+    }
     for (const auto& [key, extents] : g.axes) {
       known(g.place, key);
+      is_axis(g.place, key);
       for (const std::int64_t v : extents) least(g.place, key, v);
     }
     all_axes(g.place, g.axes);
-    if (!g.blocks_along.empty() && !axis(g.blocks_along))
-      fail(g.place, unknown(fmt::format("axis of {}", op.name), g.blocks_along, axis_names(op)));
+    if (!g.blocks_along.empty()) is_axis(g.place, g.blocks_along);
     fills(g.place, g.fills);
     double product = 1;
     for (const auto& [key, extents] : g.axes) product *= static_cast<double>(extents.size());
@@ -81,17 +92,28 @@ void check(const Edges& e, const OpShape& op) {
   const Checker c{op};
   for (const Group& g : e.groups) c.group(g);
   if (e.random) {
-    for (const auto& [key, texts] : e.random->attributes) c.values(e.random->place, key, texts);
+    for (const auto& [key, texts] : e.random->attributes) {
+      c.not_axis(e.random->place, key);
+      c.values(e.random->place, key, texts);
+    }
     for (const auto& [key, ends] : e.random->axes) {
       c.known(e.random->place, key);
+      c.is_axis(e.random->place, key);
       c.least(e.random->place, key, ends[0]);
     }
     c.all_axes(e.random->place, e.random->axes);
     c.fills(e.random->place, e.random->fills);
   }
   for (const ModelUse& use : e.models) {
-    for (const auto& [key, name] : use.figures) c.known(use.place, key);
-    for (const auto& [key, text] : use.values) c.values(use.place, key, {text});
+    for (const auto& [key, name] : use.figures) {
+      c.known(use.place, key);
+      if (c.axis(key) && !is_count(name)) Checker::fail(use.place, fmt::format("{}: '{}' is no extent.", key, name));
+    }
+    for (const auto& [key, text] : use.values) {
+      c.values(use.place, key, {text});
+      if (c.axis(key) && text.find_first_not_of("0123456789") != text.npos)
+        Checker::fail(use.place, fmt::format("{}: {} is no extent.", key, text));
+    }
     c.fills(use.place, {use.fill});
     for (const std::string_view axis : axis_names(op))
       if (!use.figures.contains(std::string(axis)) && !use.values.contains(std::string(axis)))

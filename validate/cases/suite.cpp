@@ -108,12 +108,12 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   if (suite != "edges") return;
   // Of all else there is little, and one dtype is enough.
   for (const AxisUse& use : op.axes) {
-    const auto counted = common.counted.find(std::string(name(use.axis)));
-    if (counted == common.counted.end()) continue;
+    const std::int64_t* const counted = find_of_axis(common.counted, use.axis);
+    if (!counted) continue;
     for (const std::int64_t each : {3, 8}) {
       Case c = usual;
       for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
-      c.dims[use.axis] = counted->second;
+      c.dims[use.axis] = *counted;
       add(c, std::span(kActivationDTypes).first(1));
     }
   }
@@ -149,10 +149,14 @@ Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int
       give(key, figure(m, what));
     }
   }
-  // An axis of the op's own, of which no model tells.
-  if (const auto other = use.values.find(std::string(kOtherAxis)); other != use.values.end())
-    for (const AxisUse& axis : op.axes)
-      if (!is_known(use, axis.axis)) give(std::string(axis.axis.name), other->second);
+  // Axes of the op's own, of which no model tells.
+  const std::string other(kOtherAxis);
+  const auto value = use.values.find(other), figure_of_model = use.figures.find(other);
+  for (const AxisUse& axis : op.axes) {
+    if (is_known(use, axis.axis)) continue;
+    if (value != use.values.end()) give(std::string(axis.axis.name), value->second);
+    if (figure_of_model != use.figures.end()) give(std::string(axis.axis.name), figure(m, figure_of_model->second));
+  }
   return c;
 }
 
@@ -165,7 +169,7 @@ void add_model(CaseList& list, Case c) {
 
 // Shortens an axis, to no less than `to`, until the case has at most `most` elements.
 void cut(Case& c, const OpShape& op, const Axis& axis, std::int64_t to, std::int64_t most) {
-  const std::int64_t from = c.dims[axis];
+  const std::int64_t from = std::as_const(c.dims)[axis];
   if (from <= to || elements(c, op) <= most) return;
   c.dims[axis] = std::max(to, std::min(from, most / std::max<std::int64_t>(1, elements(c, op) / from)));
   const auto earlier =
@@ -175,7 +179,8 @@ void cut(Case& c, const OpShape& op, const Axis& axis, std::int64_t to, std::int
 }
 // Cuts heads down to one group: those of one kv_head.
 void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
-  const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads];
+  const Dims& dims = c.dims;
+  const std::int64_t heads = dims[Axis::heads], kv_heads = dims[Axis::kv_heads];
   if (!heads || elements(c, op) <= most) return;
   c.dims[Axis::kv_heads] = 1;
   c.dims[Axis::heads] = heads / kv_heads;
@@ -187,7 +192,8 @@ void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
 // rows.  Summed axes keep their extent, except in a transformer block.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
   // A transformer block is seven products and attention, so summed axes shrink too.
-  const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
+  const Dims& dims = c.dims;
+  const bool block = dims[Axis::heads] && dims[Axis::hidden];
   if (block) most /= 16;
   cut(c, op, Axis::out, 33, most);
   cut(c, op, Axis::ffn, 33, most);

@@ -62,6 +62,7 @@ Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
   for (std::size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(i)))]);
   Dims d;
+  for (const AxisUse& use : op.axes) d[use.axis] = 0;  // in the op's order, not in that of the draws
   std::int64_t left = r.most_elements;
   for (const std::size_t i : order) {
     const AxisUse& use = op.axes[i];

@@ -20,8 +20,8 @@ struct AxisWords {
   std::string one, many;
 };
 AxisWords words(const Extent& e) {
-  const bool has_words = !e.axis.singular.empty();
-  const std::string_view one = has_words ? e.axis.singular : e.axis.name, many = has_words ? e.axis.plural : e.axis.name;
+  const std::string_view one = e.axis.singular.empty() ? e.axis.name : e.axis.singular;
+  const std::string_view many = e.axis.plural.empty() ? e.axis.name : e.axis.plural;
   if (e.divisor == 1) return {std::string(one), std::string(many)};
   return {fmt::format("{} block", one), fmt::format("{} blocks", one)};
 }
@@ -220,7 +220,7 @@ struct Values {
 // What usually puts wrong elements at these indices; empty: nothing known.  `left_alone`: they hold what no computation gives.
 std::string place_reading(const std::vector<AxisSet>& sets, bool left_alone) {
   for (const AxisSet& s : sets) {
-    const std::string_view one = words(s.axis).one;
+    const std::string one = words(s.axis).one;
     std::int64_t from = 0, to = 0;
     if (s.all()) continue;
     if (s.whole_tiles(from, to)) {

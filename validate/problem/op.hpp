@@ -3,7 +3,6 @@
 // The tables hold what the program is linked with (ops/core/linked.hpp).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,9 +30,6 @@ struct TensorSpec {
   std::vector<Extent> axes;  // the shape, innermost last
   TensorOptions options{};
 };
-
-// Whether no extent of its shape only follows from an axis.
-inline bool has_only_axes(const TensorSpec& t) { return std::ranges::all_of(t.axes, &Extent::is_axis); }
 
 // Whether the fill makes its values: true for inputs, and for the initial values of updated outputs.
 inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }

@@ -22,9 +22,10 @@ bool enough(const Relation& r, const Case& c) {
   return r.move == Move::permuted ? n >= 2 : r.move != Move::first_part || n >= 3;
 }
 
+bool is_moved(const Relation& r, const Axis& axis) { return axis == r.axis || (axis == Axis::heads && r.axis == Axis::kv_heads); }
+
 // The original's index for index i of an axis of the related problem.  A permutation reverses and rotates the order, so that
 // tiles change and the last index moves to the middle; it is its own inverse.
-bool is_moved(const Relation& r, const Axis& axis) { return axis == r.axis || (axis == Axis::heads && r.axis == Axis::kv_heads); }
 std::int64_t source(const Relation& r, const Dims& from, const Axis& axis, std::int64_t i) {
   if (r.move != Move::permuted) return i;
   if (axis == Axis::heads && r.axis == Axis::kv_heads) {
@@ -65,10 +66,10 @@ Case related_case(const Relation& r, const Case& c) {
   return to;
 }
 
-// What only follows from an axis, such as starts of sequences or scales of blocks, stays where it was.
+// Along what only follows from an axis, such as starts of sequences or scales of blocks, all stays where it was.
 Sources::Sources(const Relation& r, const Dims& from, const Dims& to, std::span<const Extent> shape) {
-  if (!std::ranges::all_of(shape, &Extent::is_axis)) return;
   if (r.move == Move::regrouped) {
+    if (!std::ranges::all_of(shape, &Extent::is_axis)) return;
     group_ = elements_of(to, shape) / elements_of(from, shape);
     return;
   }
@@ -76,7 +77,7 @@ Sources::Sources(const Relation& r, const Dims& from, const Dims& to, std::span<
   for (const Extent& e : shape) {
     Along& along = along_.emplace_back(e.of(from), e.of(to));
     moves = moves || (along.from != along.to && &along != &along_.front());
-    if (r.move != Move::permuted || !is_moved(r, e.axis)) continue;
+    if (r.move != Move::permuted || !e.is_axis() || !is_moved(r, e.axis)) continue;
     moves = true;
     for (std::int64_t i = 0; i < along.to; ++i) along.places.push_back(source(r, from, e.axis, i));
   }

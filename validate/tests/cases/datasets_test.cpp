@@ -127,6 +127,8 @@ const Edit kEdits[] = {
     {kEdges, "\"rows\": [131],", "", "edges/layernorm_residual.json: /groups/0: axis 'rows' of layernorm_residual is missing."},
     {kEdges, "\"rows\": [131]", "\"rows\": []", "edges/layernorm_residual.json: /groups/0/rows: the list is empty."},
     {kEdges, "\"rows\": [131]", "\"rows\": [-131]", "edges/layernorm_residual.json: /groups/0/rows/0: -131 is less than 0."},
+    {kEdges, "\"rows\": [131]", "\"rows\": [131], \"own_axes\": {\"epsilon\": [1]}",
+     "edges/layernorm_residual.json: /groups/0: unknown axis of layernorm_residual 'epsilon'. Known: rows, cols"},
     {kEdges, "\"cols\": [259]", "\"cols\": [0]",
      "edges/layernorm_residual.json: /groups/0: cols=0: layernorm_residual needs at least 1."},
     {kEdges, "\"all_equal\"", "\"all_eqal\"",

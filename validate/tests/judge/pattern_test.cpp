@@ -72,7 +72,7 @@ TEST_CASE("pattern: wrong elements are told by their axes") {
 TEST_CASE("pattern: every axis has a word") {
   const std::vector<double> golden{1, 2, 3};
   std::vector<Extent> extents(kAxes.begin(), kAxes.end());
-  extents.insert(extents.end(), {Axis::one, blocks(Axis::cols, 128), Axis{"experts"}});
+  extents.insert(extents.end(), {Axis::one, blocks(Axis::cols, 128), Axis{"experts"}, Axis{"experts", "", "expert"}});
   for (const Extent& extent : extents) {
     CAPTURE(extent.text());
     OwnedTensor t(f32, {1, 3}, 3);
