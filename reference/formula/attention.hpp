@@ -10,8 +10,8 @@
 
 namespace assay::formula {
 
-// Of q [batch, seq_q, heads, head_dim] and k [batch, seq_k, kv_heads, head_dim], or of sequences packed one after the other, whose
-// starts are cu_seqlens_q and cu_seqlens_k.
+// Of q [batch, seq_q, heads, head_dim] and k [batch, seq_k, kv_heads, head_dim], or of sequences packed one after the other,
+// whose starts are cu_seqlens_q and cu_seqlens_k.
 class Attention {
  public:
   enum class Mask { none, causal, causal_top_left };  // as in the contracts
