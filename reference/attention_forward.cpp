@@ -348,13 +348,10 @@ Array rotated(Formula& f, const AttentionRope& rope, const Array& x, const Array
 void write(const Op::Args& a, Formula& f) {
   const Attention places(f, a.packed, static_cast<Attention::Mask>(a.mask), a.window);
   const Array q = rotated(f, a.rope, f.in("q"), places.place_of_query());
-  const Array k = rotated(f, a.rope, places.shared("k"), places.place_of_key());
+  const Array k = rotated(f, a.rope, of_shared_heads(f, f.in("k")), places.place_of_key());
   const Array products = sum(Axis("head_dim"))(q * k) * a.scale_used();
   const Array scores = places.masked(step("scores", a.softcap == 0 ? products : a.softcap * tanh(products / a.softcap)));
-  f.out("o", sum(places.keys())(softmax_or_zero(places.keys())(scores) * places.shared("v")));
-  const Array top = max(places.keys())(scores), log_sum = logsumexp(places.keys())(scores);
-  // Without a cap a score may be infinite, which makes o and lse NaN.
-  f.out("lse", a.softcap == 0 ? where(top < INFINITY, log_sum, top - top) : log_sum);
+  put_out_attention(f, places.keys(), scores, of_shared_heads(f, f.in("v")), a.softcap != 0);
 }
 
 const LinkedFormula<assay::attention_forward> formula_of_attention_forward("attention_forward", write);

@@ -167,7 +167,7 @@ namespace assay::formula {
 
 static void write(const assay::attention_scores::Args& a, Formula& f) {
   const Attention places(f, false, static_cast<Attention::Mask>(a.mask), 0);
-  const Array scores = step("scores", sum(Axis("head_dim"))(f.in("q") * places.shared("k")) * a.scale_used());
+  const Array scores = step("scores", sum(Axis("head_dim"))(f.in("q") * of_shared_heads(f, f.in("k"))) * a.scale_used());
   const Array weights = softmax_or_zero(places.keys())(places.masked(scores));
   f.out("p", places.seen() ? where(*places.seen(), weights, 0) : weights);
 }

@@ -6,6 +6,7 @@
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 #include "reference/formula/linked_formula.hpp"
+#include "reference/formula/products.hpp"
 
 namespace assay::reference {
 
@@ -97,13 +98,9 @@ static const LinkedGolden<ffn_gelu> linked_ffn_gelu(golden, scratch);
 namespace assay::formula {
 
 static void write(const assay::ffn_gelu::Args& a, Formula& f) {
-  const auto linear = [&](const Axis& along, const Array& x, const char* weight, const char* bias, const char* product_name) {
-    const Array product = sum(along)(x * f.in(weight));
-    return a.has_bias ? step(product_name, product, Stored::with_every_step) + f.in(bias) : product;
-  };
-  const Array z = step("z", linear(Axis("hidden"), f.in("x"), "w1", "b1", "first_product"));
+  const Array z = step("z", product(f, Axis("hidden"), f.in("x"), "w1", "b1", a.has_bias));
   const Array h = step("h", a.form == Activation::gelu_erf ? gelu_erf(z) : gelu_tanh(z));
-  f.out("y", linear(Axis("ffn"), h, "w2", "b2", "second_product"));
+  f.out("y", product(f, Axis("ffn"), h, "w2", "b2", a.has_bias));
 }
 
 static const LinkedFormula<assay::ffn_gelu> formula_of_ffn_gelu("ffn_gelu", write);

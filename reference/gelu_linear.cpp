@@ -6,6 +6,7 @@
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 #include "reference/formula/linked_formula.hpp"
+#include "reference/formula/products.hpp"
 
 namespace assay::reference {
 
@@ -35,8 +36,7 @@ static const LinkedGolden<gelu_linear> linked_gelu_linear(golden, scratch);
 namespace assay::formula {
 
 static void write(const assay::gelu_linear::Args& a, Formula& f) {
-  const Array product = sum(Axis("hidden"))(f.in("x") * f.in("weight"));
-  const Array z = step("z", a.has_bias ? step("product", product, Stored::with_every_step) + f.in("bias") : product);
+  const Array z = step("z", product(f, Axis("hidden"), f.in("x"), "weight", "bias", a.has_bias));
   f.out("y", a.form == Activation::gelu_erf ? gelu_erf(z) : gelu_tanh(z));
 }
 

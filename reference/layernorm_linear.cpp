@@ -6,6 +6,7 @@
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 #include "reference/formula/linked_formula.hpp"
+#include "reference/formula/products.hpp"
 
 namespace assay::reference {
 
@@ -70,8 +71,7 @@ static void write(const assay::layernorm_linear::Args& a, Formula& f) {
   const Array centred = x - mean(hidden)(x);
   const Array xhat = centred * rsqrt(mean(hidden)(square(centred)) + a.epsilon);
   const Array n = step("n", xhat * f.in("gamma") + f.in("beta"));
-  const Array product = sum(hidden)(n * f.in("weight"));
-  f.out("y", a.has_bias ? step("product", product, Stored::with_every_step) + f.in("bias") : product);
+  f.out("y", product(f, hidden, n, "weight", "bias", a.has_bias));
 }
 
 static const LinkedFormula<assay::layernorm_linear> formula_of_layernorm_linear("layernorm_linear", write);

@@ -6,6 +6,7 @@
 #include "reference/core/product.hpp"
 #include "reference/core/scratch.hpp"
 #include "reference/formula/linked_formula.hpp"
+#include "reference/formula/products.hpp"
 
 namespace assay::reference {
 
@@ -34,8 +35,7 @@ static const LinkedGolden<linear> linked_linear(golden, scratch);
 namespace assay::formula {
 
 static void write(const assay::linear::Args& a, Formula& f) {
-  const Array product = sum(Axis("hidden"))(f.in("x") * f.in("weight"));
-  f.out("y", a.has_bias ? step("product", product) + f.in("bias") : product);
+  f.out("y", product(f, Axis("hidden"), f.in("x"), "weight", "bias", a.has_bias, Stored::with_intermediates));
 }
 
 static const LinkedFormula<assay::linear> formula_of_linear("linear", write);

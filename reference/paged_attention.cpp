@@ -11,6 +11,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/attention.hpp"
 #include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
@@ -132,19 +133,14 @@ static const LinkedGolden<paged_attention> linked_paged_attention(golden, scratc
 namespace assay::formula {
 
 static void write(const assay::paged_attention::Args& a, Formula& f) {
-  const Axis table("max_pages"), slots("page_size");
-  const auto slots_of_page = static_cast<double>(f.extent(slots));
-  const Array heads = f.index(Axis("heads")), length = f.in("lengths");
-  const Array kv_head = quotient(heads, static_cast<double>(f.extent(Axis("heads")) / f.extent(Axis("kv_heads"))));
-  const Array first_key = f.index(table) * slots_of_page, key = first_key + f.index(slots);  // positions
-  const Array page = where(first_key < length, f.in("page_table"), 0);                       // other entries may hold anything
-  const auto cached = [&](const char* pool) { return take(take(f.in(pool), Axis("pages"), page), Axis("kv_heads"), kv_head); };
+  const Axis table("max_pages"), slots("page_size"), seq_q("seq_q");
+  const Array length = f.in("lengths"), first_key = f.index(table) * static_cast<double>(f.extent(slots));
+  const Array page = where(first_key < length, f.in("page_table"), 0);  // other entries may hold anything
+  const auto cached = [&](const char* pool) { return of_shared_heads(f, take(f.in(pool), Axis("pages"), page)); };
   const Array products = sum(Axis("head_dim"))(f.in("q") * cached("k_pool")) * a.scale_used();
-  const Array query = length - static_cast<double>(f.extent(Axis("seq_q"))) + f.index(Axis("seq_q"));
+  const Array key = first_key + f.index(slots), query = length - static_cast<double>(f.extent(seq_q)) + f.index(seq_q);
   const Array scores = where(key <= query, step("scores", products), -INFINITY);
-  f.out("o", sum(table, slots)(softmax_or_zero(table, slots)(scores) * cached("v_pool")));
-  const Array top = max(table, slots)(scores);
-  f.out("lse", where(top < INFINITY, logsumexp(table, slots)(scores), top - top));  // an infinite score makes it NaN
+  put_out_attention(f, {table, slots}, scores, cached("v_pool"), false);
 }
 
 static const LinkedFormula<assay::paged_attention> formula_of_paged_attention("paged_attention", write);

@@ -151,7 +151,7 @@ rm -r "$copy/cuda/difference" "$copy/ops/difference.hpp" "$copy/reference/differ
 cp -r "$source/examples/op" "$build/own_op"
 "$cmake" "-DASSAY_OP_DIRS=$build/own_op" "$copy/build" >"$log" 2>&1 || fail "ASSAY_OP_DIRS does not configure"
 make_it || fail "the op from elsewhere does not build"
-compiled 8  # the op, its formula and its kernel, those that shared a unit with the op that is gone, and what is read of the sources
+compiled 12  # the ops, their formulas and its kernel, those that shared a unit with the op that is gone, and what is read of the sources
 "$validate" run --backend simt --op scale_cols --suite smoke --all-relations --json "$build/own_op/records" >"$log" 2>&1 || fail "the op from elsewhere does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op from elsewhere was not judged"
 for relation in rows_permuted first_rows cols_permuted first_cols; do
@@ -162,19 +162,26 @@ done
 "$validate" run --backend simt --op scale_blocks --suite smoke >"$log" 2>&1 || fail "the op with an axis of its own does not pass"
 of_blocks=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op with an axis of its own was not judged"
 "$validate" describe scale_blocks | grep -q 'scale  *\[tokens, channels/128\]' || fail "the op with an axis of its own is not described"
+# And a recurrence, whose last state is an output of another dtype than the case's.
+"$validate" run --backend simt --op gated_scan --suite smoke >"$log" 2>&1 || fail "the op with a recurrence does not pass"
+of_scan=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op with a recurrence was not judged"
 line='scale_blocks/naive f16 tokens=3 channels=130 seed=7'
 "$validate" golden "$line" -o "$build/own_op/answers.safetensors" >"$log" 2>&1 || fail "the op with an axis of its own has no golden"
 "$validate" replay --backend simt "$line" >"$log" 2>&1 || fail "the line of the op with an axis of its own is not replayed"
 sed -i 's/ld(scale + col)/ld(scale + (col \& ~1))/' "$build/own_op/scale_cols/naive.cu"
 sed -i 's/channel \/ scale_blocks::kBlock)/(channel - 1) \/ scale_blocks::kBlock)/' "$build/own_op/scale_blocks/naive.cu"
+sed -i 's/h = open \* h + to_float/h = to_float(from_float<T>(open * h)) + to_float/' "$build/own_op/gated_scan/naive.cu"
 make_it || fail "the wrong kernel of the op from elsewhere does not build"
 "$validate" run --backend simt --op scale_cols --suite smoke --no-shrink >"$log" 2>&1 && fail "a wrong kernel of the op from elsewhere passes"
 grep -q "^FAILED  scale_cols/naive" "$log" || fail "the wrong kernel has no verdict"
 "$validate" run --backend simt --op scale_blocks --suite smoke --no-shrink >"$log" 2>&1 && fail "a wrong kernel of the op with an axis of its own passes"
 grep -q "^FAILED  scale_blocks/naive" "$log" || fail "the wrong kernel of the op with an axis of its own has no verdict"
+"$validate" run --backend simt --op gated_scan --suite smoke --no-shrink >"$log" 2>&1 && fail "a wrong kernel of the op with a recurrence passes"
+grep -q "^FAILED  gated_scan/naive" "$log" || fail "the wrong kernel of the op with a recurrence has no verdict"
 rm "$build/own_op/scale_cols.cpp"
 must_not_make "has neither a formula nor a golden" "an op without formula and golden was built"
 unchanged 0
 rm -rf "$copy" "$build/own_op"
 say "scale_cols, from another folder: $judged"
 say "scale_blocks, with an axis of its own: $of_blocks"
+say "gated_scan, a recurrence: $of_scan"

@@ -54,8 +54,6 @@ inline constexpr std::array<Axis, 16> kAxes{
     Axis::batch, Axis::seq_q, Axis::seq_k, Axis::heads, Axis::kv_heads, Axis::head_dim, Axis::tokens,    Axis::hidden,
     Axis::ffn,   Axis::out,   Axis::rows,  Axis::cols,  Axis::vocab,    Axis::pages,    Axis::page_size, Axis::max_pages};
 
-constexpr std::string_view name(const Axis& a) { return a.name; }
-
 // The extent of every axis of one case, by the axes' names; 0 if it has no such axis, 1 for Axis::one.
 class Dims {
  public:
@@ -70,7 +68,7 @@ class Dims {
   constexpr std::int64_t& operator[](const Axis& axis) {
     for (std::size_t i = 0; i < count_; ++i)
       if (all_[i].axis == axis.name) return all_[i].extent;
-    if (count_ == kMost) throw std::length_error("more than 24 axes");
+    if (count_ == kMost) throw std::length_error("more axes than a case may have");
     all_[count_] = {axis.name, axis == Axis::one ? 1 : 0};
     return all_[count_++].extent;
   }

@@ -13,7 +13,7 @@ class Answers final : public FormulaAnswers {
   Answers(Graph graph, std::vector<Tensor> inputs, DType storage, const Rows& rows, std::span<const std::span<double>> values)
       : graph_(std::move(graph)), inputs_(std::move(inputs)), storage_(storage), parts_(graph_, inputs_, rows) {
     std::int64_t elements = 0;
-    each_node(graph_, [&](const Node& node, double) { elements += graph_.size(node.axes); });
+    each_node(graph_, [&](const Visited& v) { elements += graph_.size(v.node.axes); });
     if (elements <= kMostKept) kept_ = parts_.all();
     for_each_part([&](const Values& part) { write(part, values, [&](std::size_t o) { return part.output(o); }); });
   }

@@ -10,6 +10,20 @@
 
 namespace assay::formula {
 
+// What the query heads have of k or v: heads in groups share one.
+inline Array of_shared_heads(Formula& f, const Array& x) {
+  const Axis heads("heads"), kv_heads("kv_heads");
+  return take(x, kv_heads, quotient(f.index(heads), static_cast<double>(f.extent(heads) / f.extent(kv_heads))));
+}
+
+// Puts out o, the mean of values by the softmax of scores, and lse, the logarithm of their sum.  A score that is +inf makes both
+// NaN, unless a cap leaves none.
+inline void put_out_attention(Formula& f, const std::vector<Axis>& keys, const Array& scores, const Array& values, bool capped) {
+  f.out("o", sum(keys)(softmax_or_zero(keys)(scores) * values));
+  const Array top = max(keys)(scores), log_sum = logsumexp(keys)(scores);
+  f.out("lse", capped ? log_sum : where(top < std::numeric_limits<double>::infinity(), log_sum, top - top));
+}
+
 // Of q [batch, seq_q, heads, head_dim] and k [batch, seq_k, kv_heads, head_dim], or of sequences packed one after the other,
 // whose starts are cu_seqlens_q and cu_seqlens_k.
 class Attention {
@@ -17,11 +31,7 @@ class Attention {
   enum class Mask { none, causal, causal_top_left };  // as in the contracts
   // A window of w hides the keys more than w - 1 before the query's place; 0: no window.
   Attention(Formula& f, bool packed, Mask mask, double window)
-      : f_(f),
-        kv_head_(quotient(f.index(Axis("heads")), static_cast<double>(f.extent(Axis("heads")) / f.extent(Axis("kv_heads"))))),
-        query_(f.index(Axis("seq_q"))),
-        key_(f.index(Axis("seq_k"))),
-        own_key_(key_) {
+      : f_(f), query_(f.index(Axis("seq_q"))), key_(f.index(Axis("seq_k"))), own_key_(key_) {
     const auto queries = static_cast<double>(f.extent(Axis("seq_q"))), keys = static_cast<double>(f.extent(Axis("seq_k")));
     if (packed) place_packed(mask, queries, keys);
     else if (mask != Mask::causal_top_left) query_ = keys - (queries - query_);
@@ -34,8 +44,6 @@ class Attention {
   // The place of a query among the keys of its sequence, aligned at their start or at their end; that of a key in its own.
   const Array& place_of_query() const { return query_; }
   const Array& place_of_key() const { return own_key_; }
-  // What a query's head has of k or v: heads in groups share one.
-  Array shared(std::string_view name) const { return take(f_.in(name), Axis("kv_heads"), kv_head_); }
   // The scores of keys that a query sees, and -inf elsewhere.
   Array masked(const Array& scores) const {
     return seen_ ? where(*seen_, scores, -std::numeric_limits<double>::infinity()) : scores;
@@ -66,7 +74,7 @@ class Attention {
   }
 
   Formula& f_;
-  Array kv_head_, query_, key_, own_key_;
+  Array query_, key_, own_key_;
   std::vector<Axis> keys_axes_{Axis("seq_k")};
   std::optional<Array> seen_;
 };

@@ -127,8 +127,8 @@ class Hiding {
   // means by its weights.
   static bool hides(const Graph& graph, const Node& row_function) {
     const AxisSet axes = row_function.over;
-    for (const Graph& step : graph.bodies)
-      if (works_along(step, axes)) return false;
+    for (const Graph& body : graph.bodies)
+      if (works_along(body, axes)) return false;
     for (const Node& n : graph.nodes) {
       if (!(n.over & axes)) continue;
       if (n.kind == Kind::take || n.kind == Kind::scan) return false;
@@ -142,7 +142,7 @@ class Hiding {
 
   static bool works_along(const Graph& graph, AxisSet axes) {
     bool found = false;
-    each_node(graph, [&](const Node& n, double) { found = found || (n.over & axes); });
+    each_node(graph, [&](const Visited& v) { found = found || (v.node.over & axes); });
     return found;
   }
 
@@ -165,7 +165,7 @@ std::vector<int> cut_axes(const Graph& graph) {
   if (graph.outputs.empty()) return {};
   AxisSet free = ~AxisSet{0};
   for (const Port& output : graph.outputs) free &= set_of(output.axes);
-  each_node(graph, [&](const Node& node, double) { free &= ~node.over; });
+  each_node(graph, [&](const Visited& v) { free &= ~v.node.over; });
   const std::vector<int>& axes = graph.outputs[0].axes;
   std::vector<int> candidates;
   for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d)
@@ -179,7 +179,7 @@ std::vector<int> cut_axes(const Graph& graph) {
   for (const int axis : candidates) {
     if (axis == last) continue;
     std::int64_t widest = 1;
-    each_node(graph, [&](const Node& node, double) { widest = std::max(widest, graph.size(node.axes & ~set_of(cut))); });
+    each_node(graph, [&](const Visited& v) { widest = std::max(widest, graph.size(v.node.axes & ~set_of(cut))); });
     if (widest <= kElements) break;
     cut.insert(cut.end() - 1, axis);
   }
@@ -188,8 +188,8 @@ std::vector<int> cut_axes(const Graph& graph) {
 
 std::int64_t positions_of_part(const Graph& graph, const std::vector<int>& cut) {
   std::int64_t widest = 1;  // elements of the largest array for one position
-  each_node(graph, [&](const Node& node, double) {
-    if (node.axes >> cut.back() & 1) widest = std::max(widest, graph.size(node.axes & ~set_of(cut)));
+  each_node(graph, [&](const Visited& v) {
+    if (v.node.axes >> cut.back() & 1) widest = std::max(widest, graph.size(v.node.axes & ~set_of(cut)));
   });
   return std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
 }
@@ -210,8 +210,7 @@ Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& ro
   if (!p.cut.empty()) {
     p.groups = plan(graph, p.cut, rows);
     std::int64_t elements = 0;
-    each_node(graph,
-              [&](const Node& node, double times) { elements += static_cast<std::int64_t>(times) * graph.size(node.axes); });
+    each_node(graph, [&](const Visited& v) { elements += static_cast<std::int64_t>(v.times) * graph.size(v.node.axes); });
     p.each = positions_of_part(graph, p.cut);
     p.large = elements >= kWorthThreads;
   }

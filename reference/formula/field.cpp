@@ -5,7 +5,6 @@
 #include <Eigen/Core>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace assay::formula {
@@ -191,12 +190,6 @@ void fold_runs(const Extents& e, AxisSet over, std::span<const Fold> by, std::sp
 }
 
 }  // namespace detail
-
-std::vector<int> list_of(AxisSet axes) {
-  std::vector<int> list;
-  for (; axes; axes &= axes - 1) list.push_back(std::countr_zero(axes));
-  return list;
-}
 
 Places places_in(std::span<const int> axes, const Extents& e) {
   Places places;

@@ -86,8 +86,6 @@ using Places = std::array<std::vector<std::int64_t>, kMostAxes>;
 
 // The places of a row-major array with these axes, outermost first.
 Places places_in(std::span<const int> axes, const Extents& e);
-// The axes of a set, in the graph's order.
-std::vector<int> list_of(AxisSet axes);
 
 // The position along each of these axes of the k-th element of a row-major array that has them, outermost first.
 inline std::vector<std::int64_t> index_of(std::int64_t k, std::span<const int> axes, const Extents& e) {

@@ -152,6 +152,8 @@ class Formula {
   void rename(std::string_view input, Axis from, Axis to, Place place = Place::current());
   // The positions 0, 1, ... along an axis.
   Array index(Axis axis, Place place = Place::current());
+  // The same of an axis that no tensor has, made here, as for the elements within a block.  Its extent must not be negative.
+  Array index(Axis own, std::int64_t extent, Place place = Place::current());
   // The extent of an axis.
   std::int64_t extent(Axis axis, Place place = Place::current()) const;
 
@@ -163,8 +165,8 @@ class Formula {
   //     return {.states = {s}, .outputs = {sum(d)(q * s)}};
   //   });
   //   f.out("y", all.outputs[0]);
-  using Step = std::function<Stepped(std::span<const Array> before)>;
-  Stepped scan(Axis along, const std::vector<Operand>& first, const Step& step, Place place = Place::current());
+  using Next = std::function<Stepped(std::span<const Array> before)>;
+  Stepped scan(Axis along, const std::vector<Operand>& first, const Next& next, Place place = Place::current());
 
   // The graph, without nodes that no output needs.  Throws FormulaError if an output has not been given.
   Graph graph() const;
@@ -184,7 +186,7 @@ class Formula {
   int axis_of(const std::string& name) const;
   // Records the step of a scan, again if its states turn out to have more axes than were given.  axes_of_states: gets those of
   // each state.
-  Stepped recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Step& step, const Place& place,
+  Stepped recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Next& next, const Place& place,
                         std::vector<AxisSet>& axes_of_states);
   Graph graph_;
   std::vector<bool> given_;  // of the outputs

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,6 +26,13 @@ inline AxisSet set_of(std::span<const int> axes) {
   AxisSet set = 0;
   for (const int axis : axes) set |= AxisSet{1} << axis;
   return set;
+}
+
+// Its axes, in the graph's order.
+inline std::vector<int> list_of(AxisSet set) {
+  std::vector<int> axes;
+  for (; set; set &= set - 1) axes.push_back(std::countr_zero(set));
+  return axes;
 }
 
 enum class Kind : std::uint8_t {
@@ -183,11 +191,17 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-// Calls visit(node, times) for the nodes of a graph and of its scans' steps: how often each is computed.
+// A node of a graph or of a scan's body in it, and how often it is computed.
+struct Visited {
+  const Graph& graph;  // that it is in
+  const Node& node;
+  double times = 1;
+};
+// Calls visit(Visited) for all of them.
 template <class Visit>
 void each_node(const Graph& graph, Visit&& visit, double times = 1) {
   for (const Node& node : graph.nodes) {
-    visit(node, times);
+    visit(Visited{graph, node, times});
     if (node.kind == Kind::scan)
       each_node(graph.bodies[static_cast<std::size_t>(node.body)], visit, times * static_cast<double>(graph.size(node.over)));
   }

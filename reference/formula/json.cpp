@@ -3,7 +3,7 @@
 //   {"axes": [["rows", 5], ["cols", 7]], "inputs": [["x", "f16", [0, 1], 0]], "outputs": [["y", "f16", [0, 1], 3]],
 //    "nodes": [{"kind": "input", "axes": [0, 1], "name": "x"}, {"kind": "square", "of": [0], "axes": [0, 1]}, ...]}
 // A tensor is its name, its dtype, the axes of its shape and its node.  Numbers are written so that they read back exactly.
-// A scan has its step with it: {"kind": "scan", ..., "number": 1, "step": {"nodes": [...], "outputs": [[[1], 4], ...]}}, where an
+// A scan has its step with it: {"kind": "scan", ..., "number": 1, "body": {"nodes": [...], "outputs": [[[1], 4], ...]}}, where an
 // output is its axes and its node.
 #include <algorithm>
 #include <bit>
@@ -18,12 +18,6 @@ namespace assay::formula {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json axes_of(AxisSet set) {
-  Json list = Json::array();
-  for (; set; set &= set - 1) list.push_back(std::countr_zero(set));
-  return list;
-}
 
 Json ports_of(const std::vector<Port>& ports) {
   Json list = Json::array();
@@ -163,7 +157,7 @@ class Reader {
     } else {
       if (!std::has_single_bit(node.over)) refuse(which + " is not along one axis");
       const std::size_t states = number(node.arguments.size() + 1);
-      const Json& step = json.at("step");
+      const Json& step = json.at("body");
       // A state's axes are those that the step puts out.
       std::vector<AxisSet> given;
       for (std::size_t k = 0; k < node.arguments.size(); ++k) {
@@ -172,8 +166,8 @@ class Reader {
         if (k < states && (own & ~given.back())) refuse(which + " has a state with other axes than its first");
       }
       Graph body = Reader(step, graph_, std::move(given), depth_ + 1).read_step();
-      each_node(body, [&](const Node& n, double) {
-        if ((n.axes | n.over) & node.over) refuse(which + " has a step along its own axis");
+      each_node(body, [&](const Visited& v) {
+        if ((v.node.axes | v.node.over) & node.over) refuse(which + " has a step along its own axis");
       });
       if (states == 0 || body.outputs.size() < states) refuse(which + " has no states");
       for (const Port& p : body.outputs) expected |= set_of(p.axes);
@@ -213,8 +207,8 @@ Json nodes_of(const Graph& g);
 Json node_of(const Graph& g, const Node& n) {
   Json node = {{"kind", std::string(info(n.kind).name)}};
   if (!n.arguments.empty()) node["of"] = n.arguments;
-  node["axes"] = axes_of(n.axes);
-  if (n.over) node["over"] = axes_of(n.over);
+  node["axes"] = list_of(n.axes);
+  if (n.over) node["over"] = list_of(n.over);
   const bool turns = n.kind == Kind::cos_turn || n.kind == Kind::sin_turn;
   if (turns || (n.kind == Kind::constant && std::isfinite(n.number))) node["number"] = n.number;
   if (n.kind == Kind::constant && std::isinf(n.number))
@@ -224,9 +218,9 @@ Json node_of(const Graph& g, const Node& n) {
   if (n.kind == Kind::rounded_to) node["to"] = std::string(name(n.to));
   if (n.kind == Kind::given || info(n.kind).group == Group::recurrence) node["number"] = n.number;
   if (n.kind == Kind::scan) {
-    const Graph& step = g.bodies[static_cast<std::size_t>(n.body)];
-    node["step"] = {{"nodes", nodes_of(step)}, {"outputs", Json::array()}};
-    for (const Port& p : step.outputs) node["step"]["outputs"].push_back({p.axes, p.node});
+    const Graph& body = g.bodies[static_cast<std::size_t>(n.body)];
+    node["body"] = {{"nodes", nodes_of(body)}, {"outputs", Json::array()}};
+    for (const Port& p : body.outputs) node["body"]["outputs"].push_back({p.axes, p.node});
   }
   return node;
 }

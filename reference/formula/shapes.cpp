@@ -28,29 +28,22 @@ double bytes_read(const Graph& g, const Port& input) {
   return std::min(all, taken);
 }
 
-// Those of a graph that is computed so often, with its scans' steps.
-void count_operations(const Graph& g, DType storage, double times, Cost& cost) {
-  for (const Node& node : g.nodes) {
-    if (node.kind == Kind::scan)
-      count_operations(g.bodies[static_cast<std::size_t>(node.body)], storage, times * static_cast<double>(g.size(node.over)),
-                       cost);
-    const bool computes = !is_leaf(node) && info(node.kind).group != Group::recurrence;
-    if (!computes || node.kind == Kind::step || node.kind == Kind::rounded_to) continue;
-    cost.flops += times * info(node.kind).flops * static_cast<double>(g.size(node.axes | node.over));
-    cost.unfused_bytes += times * bytes_of(g, node.axes, storage);
-    for (const int argument : node.arguments) {
-      const Node& from = g.nodes[static_cast<std::size_t>(argument)];
-      if (from.kind != Kind::constant && from.kind != Kind::index) cost.unfused_bytes += times * bytes_of(g, from.axes, storage);
-    }
-  }
-}
-
 Cost cost_of(const Graph& g) {
   Cost cost;
   for (const Port& p : g.inputs) cost.bytes_read += bytes_read(g, p);
   for (const Port& p : g.outputs) cost.bytes_written += bytes_of(g, set_of(p.axes), p.dtype);
   const DType storage = g.outputs.front().dtype;
-  count_operations(g, storage, 1, cost);
+  each_node(g, [&](const Visited& v) {
+    const bool computes = !is_leaf(v.node) && info(v.node.kind).group != Group::recurrence;
+    if (!computes || v.node.kind == Kind::step || v.node.kind == Kind::rounded_to) return;
+    cost.flops += v.times * info(v.node.kind).flops * static_cast<double>(g.size(v.node.axes | v.node.over));
+    cost.unfused_bytes += v.times * bytes_of(g, v.node.axes, storage);
+    for (const int argument : v.node.arguments) {
+      const Node& from = v.graph.nodes[static_cast<std::size_t>(argument)];
+      if (from.kind != Kind::constant && from.kind != Kind::index)
+        cost.unfused_bytes += v.times * bytes_of(g, from.axes, storage);
+    }
+  });
   cost.unfused_bytes = std::max(cost.unfused_bytes, cost.bytes());
   return cost;
 }
@@ -79,7 +72,8 @@ bool is_sum_or_product(Kind k) {
 struct Along {
   AxisSet summed = 0, reduced = 0, by_position = 0;
   explicit Along(const Graph& g) {
-    each_node(g, [this](const Node& node, double) {
+    each_node(g, [this](const Visited& v) {
+      const Node& node = v.node;
       if (node.kind == Kind::index) by_position |= node.axes;
       else if (node.kind == Kind::take || node.kind == Kind::scan) by_position |= node.over;
       else reduced |= node.over;
@@ -126,9 +120,9 @@ FormulaFacts facts_of(const Graph& g, std::span<const AxisUse> axes) {
   }
   facts.only_sums = std::ranges::all_of(g.nodes, [](const Node& n) { return is_sum_or_product(n.kind); });
   facts.last_addend = last_addend_of(g, g.outputs.front());
-  each_node(g, [&](const Node& node, double) {
-    facts.stores = facts.stores || node.kind == Kind::step;
-    if (node.kind == Kind::constant) facts.constants.push_back(node.number);
+  each_node(g, [&](const Visited& v) {
+    facts.stores = facts.stores || v.node.kind == Kind::step;
+    if (v.node.kind == Kind::constant) facts.constants.push_back(v.node.number);
   });
   return facts;
 }
@@ -138,7 +132,7 @@ SolveMemory memory_of(const Graph& g, const Rows& rows) {
   constexpr double kArrays = 8;
   double outputs = 0, whole = 0;
   for (const Port& p : g.outputs) outputs += static_cast<double>(g.size(set_of(p.axes)));
-  each_node(g, [&](const Node& node, double) { whole += static_cast<double>(g.size(node.axes)); });  // of scans one step
+  each_node(g, [&](const Visited& v) { whole += static_cast<double>(g.size(v.node.axes)); });  // of scans one step
   if (outputs == 0) return {};
   const double share = rows.all() || rows.total == 0 ? 1 : static_cast<double>(rows.count()) / static_cast<double>(rows.total);
   constexpr double kSolutions = 3;  // values, and bounds for two kinds of errors
@@ -149,9 +143,9 @@ SolveMemory memory_of(const Graph& g, const Rows& rows) {
   } else {
     const auto part = static_cast<double>(positions_of_part(g, cut));
     double shared = 0, own = 0;
-    each_node(g, [&](const Node& node, double) {
-      const auto size = static_cast<double>(g.size(node.axes & ~set_of(cut)));
-      (node.axes >> cut.back() & 1 ? own : shared) += size;
+    each_node(g, [&](const Visited& v) {
+      const auto size = static_cast<double>(g.size(v.node.axes & ~set_of(cut)));
+      (v.node.axes >> cut.back() & 1 ? own : shared) += size;
     });
     const double extent = static_cast<double>(g.extents[static_cast<std::size_t>(cut.back())]);
     memory.passing = 8 * kArrays * omp_get_max_threads() * (std::min(part, extent) * own + shared);

@@ -248,6 +248,17 @@ Array Formula::index(Axis along, Place place) {
   return add({.kind = Kind::index, .axes = AxisSet{1} << axis(along.name, place)});
 }
 
+Array Formula::index(Axis own, std::int64_t extent, Place place) {
+  const std::string name(own.name);
+  if (extent < 0) refuse(place, "the axis '" + name + "' would have a negative extent");
+  if (scanning_ && std::ranges::find(graph_.axis_names, name) == graph_.axis_names.end())
+    refuse(place, "the axis '" + name + "' is made within a step of a scan; make it before the scan");
+  need_axis(name, extent, {});
+  if (const std::int64_t other = graph_.extents[static_cast<std::size_t>(axis_of(name))]; other != extent)
+    refuse(place, "the axis '" + name + "' has extent " + std::to_string(other) + " already");
+  return index(own, place);
+}
+
 void Formula::out(std::string_view name, const Array& a, Place place) {
   if (scanning_) refuse(place, "an output is given within a step of a scan");
   for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -311,18 +322,12 @@ class StepOfScan {
     body_.extents = recorded.extents;
   }
 
-  void put_out(int node, AxisSet axes) { body_.outputs.push_back({.axes = axes_in_order(axes), .node = copy(node)}); }
+  void put_out(int node, AxisSet axes) { body_.outputs.push_back({.axes = list_of(axes), .node = copy(node)}); }
 
   Graph body() && { return std::move(body_); }
   std::vector<int> arguments() && { return std::move(arguments_); }
 
  private:
-  static std::vector<int> axes_in_order(AxisSet set) {
-    std::vector<int> list;
-    for (; set; set &= set - 1) list.push_back(std::countr_zero(set));
-    return list;
-  }
-
   void at_one_step(Node& n) const {
     if (n.over & along_) refuse(place_, "a step of the scan works along the axis of its steps");
     n.axes &= ~along_;
@@ -377,14 +382,14 @@ class StepOfScan {
 
 }  // namespace
 
-Stepped Formula::recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Step& step, const Place& place,
+Stepped Formula::recorded_step(const std::vector<int>& first, AxisSet along, int scan, const Next& next, const Place& place,
                                std::vector<AxisSet>& axes_of_states) {
   for (;;) {
     std::vector<Array> before;
     for (std::size_t k = 0; k < first.size(); ++k)
       before.push_back(add({.kind = Kind::given, .axes = axes_of_states[k], .number = static_cast<double>(k), .body = scan}));
     ++scanning_;
-    Stepped after = step(before);
+    Stepped after = next(before);
     --scanning_;
     if (after.states.size() != first.size())
       refuse(place, "the scan has " + std::to_string(first.size()) + " states, and its step gives " +
@@ -399,7 +404,7 @@ Stepped Formula::recorded_step(const std::vector<int>& first, AxisSet along, int
   }
 }
 
-Stepped Formula::scan(Axis axis_of_steps, const std::vector<Operand>& first, const Step& step, Place place) {
+Stepped Formula::scan(Axis axis_of_steps, const std::vector<Operand>& first, const Next& next, Place place) {
   const AxisSet along = AxisSet{1} << axis(axis_of_steps.name, place);
   std::vector<int> arguments;
   std::vector<AxisSet> axes;
@@ -412,7 +417,7 @@ Stepped Formula::scan(Axis axis_of_steps, const std::vector<Operand>& first, con
   if (first.empty()) refuse(place, "a scan without states");
   const auto number = static_cast<int>(graph_.bodies.size());
   graph_.bodies.emplace_back();  // this scan's, so that one within its step has another number
-  const Stepped after = recorded_step(arguments, along, number, step, place, axes);
+  const Stepped after = recorded_step(arguments, along, number, next, place, axes);
 
   StepOfScan taken(graph_, number, along, arguments, place);
   Node scan{.kind = Kind::scan, .over = along, .number = static_cast<double>(first.size()), .body = number};

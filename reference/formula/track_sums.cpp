@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/core/gemm_bound.hpp"
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {

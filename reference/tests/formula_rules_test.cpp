@@ -297,10 +297,10 @@ std::vector<Rule> rules() {
        .errors = Errors::coherent,
        .write =
            [](Formula& f, const std::vector<Array>& a) {
-             const Formula::Step step = [&](std::span<const Array> before) -> Stepped {
+             const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
                return {.states = {before[0] * a[1] + a[0]}, .outputs = {}};
              };
-             return f.scan(terms, {0.0}, step).states[0];
+             return f.scan(terms, {0.0}, next).states[0];
            },
        .honest =
            [](const Inputs& x, const Habit& h) {

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <span>
 
 #include "catch_shim.hpp"
+#include "ops/core/dense.hpp"
 #include "reference/tests/formula_testing.hpp"
 
 namespace assay {
@@ -48,6 +50,51 @@ std::vector<std::string> kinds(const Graph& g) {
 }
 
 }  // namespace
+
+// The largest size in each block of 128 channels, the last of which is shorter.
+TEST_CASE("formula: a reduction of blocks has an axis of the formula's own", "[formula]") {
+  constexpr std::int64_t kTokens = 3, kChannels = 300;
+  std::vector<double> x(kTokens * kChannels), scale(kTokens * 3);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>((i * 7919) % 1009) - 504;
+  Formula f;
+  f.declare_input("x", {"tokens", "channels"}, dense(x.data(), f64, {kTokens, kChannels}));
+  f.declare_output("scale", {"tokens", "channels/128"}, dense(scale.data(), f64, {kTokens, 3}));
+  {
+    using formula::Axis, formula::Array;
+    const Array at = 128 * f.index(Axis("channels/128")) + f.index(Axis("within"), 128);
+    const Array size = absolute(take(f.in("x"), Axis("channels"), minimum(at, f.extent(Axis("channels")) - 1.0)));
+    f.out("scale", max(Axis("within"))(size));
+  }
+  const std::vector<Tensor> inputs{dense(x.data(), f64, {kTokens, kChannels})};
+  const std::vector<Declared> declared{{.numerics = {}, .errors = Errors::independent, .storage = f16}};
+  const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = kTokens}, declared);
+  for (std::size_t token = 0; token < kTokens; ++token)
+    for (std::size_t block = 0; block < 3; ++block) {
+      double most = 0;
+      for (std::size_t c = 128 * block; c < std::min<std::size_t>(128 * (block + 1), kChannels); ++c)
+        most = std::max(most, std::fabs(x[token * kChannels + c]));
+      CHECK(answers[0].values[token * 3 + block] == most);
+      CHECK(answers[0].errors[0][token * 3 + block] == 0);
+    }
+}
+
+TEST_CASE("formula: an axis of the formula's own has one extent, and is made outside of scans", "[formula]") {
+  using formula::Axis, formula::Array;
+  const auto has = [](const std::string& text, std::string_view words) { return text.find(words) != text.npos; };
+  const auto with = [](std::int64_t extent) {
+    return [extent](Formula& f) { f.out("y", f.in("x") + sum(Axis("own"))(f.index(Axis("own"), extent))); };
+  };
+  CHECK(refused(with(2)) == "");
+  CHECK(has(refused(with(-1)), "negative extent"));
+  CHECK(has(refused([](Formula& f) { f.out("y", f.in("x") + f.index(Axis("cols"), 6)); }), "has extent 5"));
+  const auto in_scan = [](Formula& f) {
+    const auto next = [&](std::span<const formula::Array> before) -> Stepped {
+      return {.states = {before[0] + sum(Axis("own"))(f.index(Axis("own"), 2))}, .outputs = {before[0]}};
+    };
+    f.out("y", f.scan(Axis("cols"), {0.0}, next).outputs[0] + 0 * f.in("x"));
+  };
+  CHECK(has(refused(in_scan), "make it before the scan"));
+}
 
 TEST_CASE("formula: a sum of products of arrays with different axes is a contraction", "[formula]") {
   Recorded product({"rows", "out"});
@@ -249,12 +296,7 @@ TEST_CASE("formula: a graph reads back from its text, and other texts are refuse
   r.f.out("y", maximum(r.f.in("x"), -kInfinity) * 0.1);
   const std::string good = to_json(r.f.graph());
   CHECK(parse(good) == r.f.graph());
-  const auto changed = [&](std::string_view from, std::string_view to) {
-    std::string text = good;
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-  };
+  const auto changed = [&](std::string_view from, std::string_view to) { return test::replaced(good, from, to); };
   CHECK_THROWS_AS(parse(""), FormulaError);
   CHECK_THROWS_AS(parse("{}"), FormulaError);
   CHECK_THROWS_AS(parse(changed("\"maximum\"", "\"biggest\"")), FormulaError);

@@ -2,9 +2,11 @@
 // Helpers for the tests of formulas: cases with their inputs, as the evaluators take them.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "catch_shim.hpp"
 #include "reference/formula/evaluate.hpp"
 #include "reference/formula/linked_formula.hpp"
 #include "reference/tests/golden_testing.hpp"
@@ -24,6 +26,14 @@ inline std::vector<Tensor> inputs_of(const formula::Graph& g, const FilledCase& 
   std::vector<Tensor> inputs;
   for (const formula::Port& p : g.inputs) inputs.push_back(c.tensor(p.name));
   return inputs;
+}
+
+// The text with its first `from` as `to`.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  INFO(text << " has no " << from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
 }
 
 }  // namespace assay::test

@@ -39,7 +39,7 @@ struct Witness {
 
   Witness(const Op& op, const Json& json) : attributes(form_of(json.at("attributes"))) {
     Case c{.op = std::string(op.name), .dtype = f32};
-    for (const AxisUse& use : op.axes) c.dims[use.axis] = json.at("dims").at(std::string(name(use.axis))).get<std::int64_t>();
+    for (const AxisUse& use : op.axes) c.dims[use.axis] = json.at("dims").at(std::string(use.axis.name)).get<std::int64_t>();
     for (const Attribute& a : op.attributes) {
       const auto at = json.at("attributes").find(std::string(a.name));
       if (at == json.at("attributes").end()) continue;

@@ -129,7 +129,7 @@ class ExpressionParser {
         return push(Kind::number, static_cast<double>(at - choices.begin()));
     }
     Names names{"stride", "aligned", "ceil_div", "min", "max"};
-    for (const AxisUse& use : op_.axes) names.push_back(assay::name(use.axis));
+    for (const AxisUse& use : op_.axes) names.push_back(use.axis.name);
     for (const Attribute& a : op_.attributes) names.push_back(a.name);
     throw BadInput(unknown(fmt::format("name in '{}'", text_), name, names));
   }

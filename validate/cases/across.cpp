@@ -43,7 +43,7 @@ void Across::Counts::add(const Case& c, const OpShape& op) {
     ++having[{kAttribute, fmt::format("{}={}", a.name, text_of(a, at == c.attributes.end() ? a.standard : at->second))}];
   }
   for (const AxisUse& use : op.axes) {
-    const std::string axis(name(use.axis));
+    const std::string axis(use.axis.name);
     const std::int64_t extent = c.dims[use.axis];
     ++having[{kValue, fmt::format("{}={}", axis, extent)}];
     for (int power = 1; power <= 7; ++power)  // the smallest of the powers that separate comes first
@@ -59,8 +59,8 @@ void Across::Counts::add(const Case& c, const OpShape& op) {
           std::find(std::begin(kComparable), std::end(kComparable), std::pair(use.axis, second.axis)) != std::end(kComparable);
       const std::int64_t other = c.dims[second.axis];
       const int rank = comparable ? kRelation : kPair;
-      ++having[{rank, fmt::format("{} {} {}", axis, relation(extent, other), name(second.axis))}];
-      if (extent != other) ++having[{rank, fmt::format("{} unlike {}", axis, name(second.axis))}];
+      ++having[{rank, fmt::format("{} {} {}", axis, relation(extent, other), second.axis.name)}];
+      if (extent != other) ++having[{rank, fmt::format("{} unlike {}", axis, second.axis.name)}];
     }
   }
 }

@@ -89,7 +89,7 @@ std::string judge_version(std::string_view text) {
 
 const AxisUse* find_axis(const OpShape& op, std::string_view key) {
   for (const AxisUse& use : op.axes)
-    if (name(use.axis) == key) return &use;
+    if (use.axis.name == key) return &use;
   return nullptr;
 }
 const Attribute* find_attribute(const OpShape& op, std::string_view name) {
@@ -137,7 +137,7 @@ std::vector<std::string_view> axis_names() {
 }
 std::vector<std::string_view> axis_names(const OpShape& op) {
   std::vector<std::string_view> out;
-  for (const AxisUse& use : op.axes) out.push_back(name(use.axis));
+  for (const AxisUse& use : op.axes) out.push_back(use.axis.name);
   return out;
 }
 std::vector<std::string_view> dtype_names() {
@@ -159,9 +159,9 @@ std::string unknown_dtype(std::string_view text) {
 }
 
 std::int64_t elements(const Case& c, const OpShape& op) {
-  const bool grouped = find_axis(op, name(Axis::heads)) != nullptr;
+  const bool grouped = find_axis(op, Axis::heads.name) != nullptr;
   // A transformer block, with attention and feed-forward, counts the wider of the two.
-  const bool block = grouped && find_axis(op, name(Axis::ffn)) != nullptr;
+  const bool block = grouped && find_axis(op, Axis::ffn.name) != nullptr;
   const bool narrow_ffn = block && c.dims[Axis::ffn] / std::max<std::int64_t>(1, c.dims[Axis::heads]) < c.dims[Axis::head_dim];
   std::int64_t n = 1;
   bool empty = false, beyond = false;
@@ -192,8 +192,8 @@ void check(const Case& c, const OpShape& op) {
   for (const AxisUse& use : op.axes) {
     const std::int64_t extent = c.dims[use.axis];
     if (extent < use.least)
-      throw BadInput(fmt::format("{}={}: {} needs at least {}.", name(use.axis), extent, op.name, use.least));
-    if (extent > kMostExtent) throw BadInput(fmt::format("{}={}: more than 2^40.", name(use.axis), extent));
+      throw BadInput(fmt::format("{}={}: {} needs at least {}.", use.axis.name, extent, op.name, use.least));
+    if (extent > kMostExtent) throw BadInput(fmt::format("{}={}: more than 2^40.", use.axis.name, extent));
   }
   if (elements(c, op) > kMostElements)
     throw BadInput(fmt::format("{}: the axes together have more than 2^46 elements.", op.name));
@@ -222,7 +222,7 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
   if (!kernel.empty()) text.append("/").append(kernel);
   text.append(" ").append(name(c.dtype));
   const auto pair = [&](std::string_view key, std::string_view value) { text.append(" ").append(key).append("=").append(value); };
-  for (const AxisUse& use : op.axes) pair(name(use.axis), shortest(c.dims[use.axis]));
+  for (const AxisUse& use : op.axes) pair(use.axis.name, shortest(c.dims[use.axis]));
   for (const Attribute& a : op.attributes)
     if (const double v = attribute(c, a.name, a.standard); v != a.standard) pair(a.name, text_of(a, v));
   if (c.fill != "normal") pair("fill", c.fill);
@@ -284,7 +284,7 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
     else read_pair(c, *op, key, value);
   }
   for (const AxisUse& use : op->axes)
-    if (!seen.contains(name(use.axis))) throw BadInput(fmt::format("{}: axis '{}' is missing.", op->name, name(use.axis)));
+    if (!seen.contains(use.axis.name)) throw BadInput(fmt::format("{}: axis '{}' is missing.", op->name, use.axis.name));
   check(c, *op);
   return out;
 }

@@ -95,7 +95,7 @@ std::string extent_class(std::int64_t extent) {
 
 std::vector<std::string> settings(const Case& c, const OpShape& op) {
   std::vector<std::string> all;
-  for (const AxisUse& use : op.axes) all.push_back(setting(name(use.axis), extent_class(c.dims[use.axis])));
+  for (const AxisUse& use : op.axes) all.push_back(setting(use.axis.name, extent_class(c.dims[use.axis])));
   for (const Attribute& a : op.attributes) all.push_back(setting(a.name, text_of(a, attribute(c, a.name, a.standard))));
   all.push_back(setting("fill", c.fill));
   all.push_back(setting("layout", c.layout));
@@ -127,7 +127,7 @@ std::vector<Parameter> parameters(const Datasets& d, const OpShape& op) {
   const Ranges& ranges = ranges_of(d, op);
   std::vector<Parameter> all;
   for (const AxisUse& use : op.axes) {
-    const std::string axis(name(use.axis));
+    const std::string axis(use.axis.name);
     const std::int64_t last = std::max(of_axis(ranges.axes, use.axis)[1], use.least);
     Parameter p{axis, {}};
     for (const std::int64_t extent : of_axis(d.common.combined, use.axis))

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,18 +89,20 @@ struct Datasets {
   std::map<std::string, Edges> edges;  // by op
 };
 
-// What a table by axis says of one; of an axis that it does not name, what it says of "other".
-template <class Value>
-const Value& of_axis(const std::map<std::string, Value>& table, const Axis& axis) {
-  const auto at = table.find(std::string(axis.name));
-  return at == table.end() ? table.at(std::string(kOtherAxis)) : at->second;
-}
-// The same of a table that leaves out some of the axes that all ops share; null: it says nothing.
+// What a table by axis says of one, and of an op's own axis that it does not name what it says of "other"; null: nothing.
 template <class Value>
 const Value* find_of_axis(const std::map<std::string, Value>& table, const Axis& axis) {
+  auto at = table.find(std::string(axis.name));
   const bool is_own = std::find(kAxes.begin(), kAxes.end(), axis) == kAxes.end();
-  const auto at = table.find(std::string(is_own ? kOtherAxis : axis.name));
+  if (at == table.end() && is_own) at = table.find(std::string(kOtherAxis));
   return at == table.end() ? nullptr : &at->second;
+}
+// The same of a table that has every axis.
+template <class Value>
+const Value& of_axis(const std::map<std::string, Value>& table, const Axis& axis) {
+  const Value* const value = find_of_axis(table, axis);
+  if (!value) throw std::out_of_range("no value for the axis " + std::string(axis.name));
+  return *value;
 }
 
 // Whether the op computes what the model does; other models are left out.

@@ -19,7 +19,7 @@ struct Checker {
   }
   const AxisUse* axis(std::string_view key) const {
     for (const AxisUse& use : op.axes)
-      if (name(use.axis) == key) return &use;
+      if (use.axis.name == key) return &use;
     return nullptr;
   }
   // Checks that every text is a value of the attribute.

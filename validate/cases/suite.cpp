@@ -40,7 +40,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
     all = std::move(next);
   };
   for (const AxisUse& use : op.axes)
-    multiply(g.axes.at(std::string(name(use.axis))), [&](Case& c, std::int64_t v) { c.dims[use.axis] = v; });
+    multiply(g.axes.at(std::string(use.axis.name)), [&](Case& c, std::int64_t v) { c.dims[use.axis] = v; });
   for (const Attribute& a : op.attributes)
     if (const auto it = g.attributes.find(std::string(a.name)); it != g.attributes.end())
       multiply(it->second, [&](Case& c, const std::string& text) { set(c, a, value_of(a, text)); });
@@ -263,7 +263,7 @@ struct CaseList::State {
   bool record(const Case& c) {
     std::size_t fresh = pairs.add(settings(c, op));
     for (const AxisUse& use : op.axes)
-      fresh += extents.add({fmt::format("{}={}", name(use.axis), c.dims[use.axis]), std::string(name(c.dtype))});
+      fresh += extents.add({fmt::format("{}={}", use.axis.name, c.dims[use.axis]), std::string(name(c.dtype))});
     return fresh > 0;
   }
 };

@@ -103,7 +103,7 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
                : t.role == Role::weight ? "   weight"
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
-               (t.options.index_of ? fmt::format(", places on {}", name(*t.options.index_of)) : "") +
+               (t.options.index_of ? fmt::format(", places on {}", t.options.index_of->name) : "") +
                    (t.options.present_if.empty() ? "" : fmt::format(", only with {}", words_of(op, t.options))));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");

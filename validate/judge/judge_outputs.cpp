@@ -159,7 +159,7 @@ class OutputJudge {
 
   Frame frame_of(const Output& y) const {
     Frame frame = assay::frame_of(spec(y), kernel_, p_.task->c.dtype);
-    for (const AxisUse& use : op_.axes) frame.extents.emplace_back(name(use.axis), p_.task->c.dims[use.axis]);
+    for (const AxisUse& use : op_.axes) frame.extents.emplace_back(use.axis.name, p_.task->c.dims[use.axis]);
     return frame;
   }
   void explain_by_pattern(const Output& y) {

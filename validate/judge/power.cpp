@@ -86,7 +86,7 @@ class Faults {
       return unless_same(std::move(y), golden());
     }
     for (const Summed& sum : op_.hooks.summed)
-      if (fault == "dropped_" + std::string(name(sum.axis))) return unless_same(without_last(sum), golden());
+      if (fault == "dropped_" + std::string(sum.axis.name)) return unless_same(without_last(sum), golden());
     return std::nullopt;
   }
 
@@ -234,7 +234,7 @@ Power::Tried Power::look_for(const Prepared& p, const std::vector<const Kernel*>
     if (op.hooks.oracle && c.dtype != f32 && finer && !as_declared) attempt("intermediate", kOracleFlops);
     for (const Summed& sum : op.hooks.summed)
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
-        attempt("dropped_" + std::string(name(sum.axis)), kFaultFlops);
+        attempt("dropped_" + std::string(sum.axis.name), kFaultFlops);
   }
   return tried;
 }

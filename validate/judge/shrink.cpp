@@ -102,7 +102,7 @@ std::vector<Move> moves_from(const Case& from, const OpShape& op, const Kernel& 
       // The number of heads must be a multiple of kv_heads.
       const std::int64_t kv_heads = c.dims[Axis::kv_heads];
       if (use.axis == Axis::heads && kv_heads && extent % kv_heads) c.dims[Axis::kv_heads] = 1;
-      moves.push_back({std::string(name(use.axis)), c});
+      moves.push_back({std::string(use.axis.name), c});
     }
   std::set<std::string> texts;
   std::erase_if(moves, [&](const Move& m) {
@@ -265,7 +265,7 @@ std::string difference(const Case& from, const Case& to, const OpShape& op) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
   };
   for (const AxisUse& use : op.axes)
-    if (from.dims[use.axis] != to.dims[use.axis]) add(name(use.axis), std::to_string(from.dims[use.axis]));
+    if (from.dims[use.axis] != to.dims[use.axis]) add(use.axis.name, std::to_string(from.dims[use.axis]));
   for (const Attribute& a : op.attributes)
     if (const auto at = from.attributes.find(std::string(a.name));
         at != from.attributes.end() && !to.attributes.contains(at->first))

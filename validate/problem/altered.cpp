@@ -128,12 +128,12 @@ class Alterations {
     for (const AxisUse& use : op_.axes) {
       const auto extent = static_cast<double>(case_.dims[use.axis]);
       if (extent < 2) continue;
-      tries.emplace_back(1 / extent, fmt::format(" (1/{})", name(use.axis)));
-      tries.emplace_back(1 / std::sqrt(extent), fmt::format(" (1/sqrt({}))", name(use.axis)));
-      tries.emplace_back(std::sqrt(extent), fmt::format(" (sqrt({}))", name(use.axis)));
-      tries.emplace_back(extent, fmt::format(" ({})", name(use.axis)));
-      tries.emplace_back(asked / extent, fmt::format(" (divided by {})", name(use.axis)));
-      tries.emplace_back(asked * extent, fmt::format(" (multiplied by {})", name(use.axis)));
+      tries.emplace_back(1 / extent, fmt::format(" (1/{})", use.axis.name));
+      tries.emplace_back(1 / std::sqrt(extent), fmt::format(" (1/sqrt({}))", use.axis.name));
+      tries.emplace_back(std::sqrt(extent), fmt::format(" (sqrt({}))", use.axis.name));
+      tries.emplace_back(extent, fmt::format(" ({})", use.axis.name));
+      tries.emplace_back(asked / extent, fmt::format(" (divided by {})", use.axis.name));
+      tries.emplace_back(asked * extent, fmt::format(" (multiplied by {})", use.axis.name));
     }
     for (const auto& [v, of] : tries) {
       if (found_ || v == asked) continue;
@@ -280,7 +280,7 @@ class Alterations {
   void factors(std::size_t i) {
     if (op_.tensors[i].role != Role::weight || is_integer(i)) return;
     Extents extents;
-    for (const AxisUse& use : op_.axes) extents.emplace_back(name(use.axis), case_.dims[use.axis]);
+    for (const AxisUse& use : op_.axes) extents.emplace_back(use.axis.name, case_.dims[use.axis]);
     for (const auto& [factor, text] : known_factors(extents))
       ask_values(fmt::format("what {} multiplies, times {:.6g} ({})", name_of(i), factor, text), i,
                  [f = factor](double v, const Index&) { return f * v; });

@@ -53,6 +53,31 @@ std::vector<Kernel> linked_kernels() {
 
 }  // namespace
 
+void check_axes(const Op& op) {
+  constexpr std::string_view kTaken[] = {"fill", "layout", "seed", "judge", "f16", "bf16", "f32"};
+  for (const AxisUse& use : op.axes) {
+    const std::string_view axis = use.axis.name;
+    const auto fail = [&](std::string_view why) {
+      throw std::logic_error(std::string(op.name) + ": the axis '" + std::string(axis) + "' " + std::string(why));
+    };
+    const bool is_word = !axis.empty() && axis.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == axis.npos;
+    if (!is_word || axis[0] < 'a') fail("is no word of small letters, digits and _");
+    const auto named = [&](const Attribute& a) { return a.name == axis; };
+    if (std::ranges::find(kTaken, axis) != std::end(kTaken) || std::ranges::any_of(op.attributes, named))
+      fail("has the name of something else in a repro line");
+    const auto is_extent = [&](const TensorSpec& t) {
+      return std::ranges::any_of(t.axes, [&](const Extent& e) { return e.is_axis() && e.axis == use.axis; });
+    };
+    if (std::ranges::none_of(op.tensors, is_extent)) fail("is the extent of no tensor");
+    const auto has_blocks = [&](const TensorSpec& t) {
+      return std::ranges::any_of(t.axes, [&](const Extent& e) { return e.divisor != 1 && e.axis == use.axis; });
+    };
+    if (std::ranges::any_of(op.hooks.relations, [&](const Relation& r) { return r.axis == use.axis; }) &&
+        std::ranges::any_of(op.tensors, has_blocks))
+      fail("has blocks, so that a relation cannot move its indices");
+  }
+}
+
 namespace {
 bool by_formulas = false;
 }

@@ -168,6 +168,10 @@ struct Op {
   }
 };
 
+// Throws if a repro line cannot name an axis, if no tensor has it as an extent, so that shapes do not tell it, or if a relation
+// moves the indices of one that has blocks.
+void check_axes(const Op&);
+
 // Whether golden and bounds of ops that have a formula are the formula's, instead of those that their contract has by hand.
 // Set it before problems are solved.
 void judge_by_formulas(bool yes);

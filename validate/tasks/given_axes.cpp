@@ -113,8 +113,8 @@ void read_extents(const Extents& shape, const TensorSpec& spec, Case& c, std::ma
     if (axis == Axis::one) {
       if (extent != 1) fail("[1]");
     } else if (!known.try_emplace(axis, spec.name).second && c.dims[axis] != extent) {
-      throw BadInput(fmt::format("'{}' has {}={}, and '{}' has {}={}", spec.name, name(axis), extent, known[axis], name(axis),
-                                 c.dims[axis]));
+      throw BadInput(
+          fmt::format("'{}' has {}={}, and '{}' has {}={}", spec.name, axis.name, extent, known[axis], axis.name, c.dims[axis]));
     }
     c.dims[axis] = extent;
   }

@@ -111,7 +111,7 @@ Kernel kernel_of(const ListedKernel& k) {
   std::size_t at = 0;
   const auto add_tile = [&](const std::string& axis, std::int64_t extent, Tile (*tile_of)(Axis, std::int64_t)) {
     const auto use = std::find_if(op->axes.begin(), op->axes.end(),
-                                  [&, word = std::string_view(axis)](const AxisUse& u) { return name(u.axis) == word; });
+                                  [&, word = std::string_view(axis)](const AxisUse& u) { return u.axis.name == word; });
     if (use == op->axes.end() || extent < 1)
       throw BadInput(fmt::format("'{}={}' is no tile; an axis of the op and an extent of at least 1 were expected",
                                  axis.substr(0, 80), extent));
@@ -233,7 +233,7 @@ ListedKernel listed(const Kernel& k) {
   for (const DType t : kActivationDTypes)
     if (k.dtypes.has(t)) list.dtypes.emplace_back(name(t));
   for (const Tile& t : k.tiles)
-    if (t.bytes_or_extent) (t.of_bytes ? list.tile_bytes : list.tiles)[std::string(name(t.axis))] = t.bytes_or_extent;
+    if (t.bytes_or_extent) (t.of_bytes ? list.tile_bytes : list.tiles)[std::string(t.axis.name)] = t.bytes_or_extent;
   list.deterministic = k.deterministic;
   list.finite_inputs = k.finite_inputs;
   list.position_matters = k.position_matters;

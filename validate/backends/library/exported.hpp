@@ -177,7 +177,7 @@ class Kernels {
       if (traits.dtypes.has(t)) add_word(dtypes, std::string(name(t)));
     for (const Tile& t : traits.tiles)
       if (t.bytes_or_extent)
-        add_word(tiles, std::string(name(t.axis)) + "=" + std::to_string(t.bytes_or_extent) + (t.of_bytes ? "B" : ""));
+        add_word(tiles, std::string(t.axis.name) + "=" + std::to_string(t.bytes_or_extent) + (t.of_bytes ? "B" : ""));
     const unsigned flags = (traits.deterministic ? 0 : ASSAY_NONDETERMINISTIC) |
                            (traits.finite_inputs ? ASSAY_FINITE_INPUTS : 0) |
                            (traits.position_matters ? ASSAY_POSITION_MATTERS : 0);

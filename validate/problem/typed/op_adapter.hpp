@@ -103,26 +103,6 @@ class TypedProblem final : public Problem {
   std::unique_ptr<std::conditional_t<FormulaAlone<C>, Nothing, HandMade<C>>> hand_made_;
 };
 
-// Throws if an axis cannot be named in a repro line, or if no tensor has it as an extent, so that a case's shapes do not tell it.
-inline void check_axes(const Op& op) {
-  constexpr std::string_view kTaken[] = {"fill", "layout", "seed", "judge", "f16", "bf16", "f32"};
-  for (const AxisUse& use : op.axes) {
-    const std::string_view axis = use.axis.name;
-    const auto fail = [&](std::string_view why) {
-      throw std::logic_error(std::string(op.name) + ": the axis '" + std::string(axis) + "' " + std::string(why));
-    };
-    const bool is_word = !axis.empty() && axis.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == axis.npos;
-    if (!is_word || axis[0] < 'a') fail("is no word of small letters, digits and _");
-    const auto named = [&](const Attribute& a) { return a.name == axis; };
-    if (std::ranges::find(kTaken, axis) != std::end(kTaken) || std::ranges::any_of(op.attributes, named))
-      fail("has the name of something else in a repro line");
-    const auto is_extent = [&](const TensorSpec& t) {
-      return std::ranges::any_of(t.axes, [&](const Extent& e) { return e.is_axis() && e.axis == use.axis; });
-    };
-    if (std::ranges::none_of(op.tensors, is_extent)) fail("is the extent of no tensor");
-  }
-}
-
 template <Contract C>
 Op make_op(std::string_view name) {
   Op op{.name = name, .axes = C::axes, .hooks = LinkedHooks<C>::make ? LinkedHooks<C>::make() : Hooks{}};

@@ -101,7 +101,7 @@ TEST_CASE("coverage: in edges one axis is long with every setting") {
         for (const std::string& value : p.values) missing.insert(p.name + "=" + value);
     CHECK(missing.size() > 6);
     for (const Case& c : cases(datasets, shape, "edges"))
-      if (c.dims[axis] == datasets.common.longer.at(std::string(name(axis))))
+      if (c.dims[axis] == datasets.common.longer.at(std::string(axis.name)))
         for (const std::string& setting : settings(c, shape)) missing.erase(setting);
     CHECK(missing.empty());
   }

@@ -31,7 +31,7 @@ TEST_CASE("float value: every attribute of every op is refused where it is typed
   int attributes = 0;
   for (const Op& op : ops()) {
     std::string line = std::string(op.name) + " f32";
-    for (const AxisUse& use : op.axes) line += " " + std::string(name(use.axis)) + "=4";
+    for (const AxisUse& use : op.axes) line += " " + std::string(use.axis.name) + "=4";
     const TensorFile file = test::filled(line);
     for (const Attribute& a : op.attributes) {
       if (!a.choices.empty()) continue;
