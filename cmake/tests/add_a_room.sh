@@ -164,6 +164,7 @@ of_blocks=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail 
 "$validate" describe scale_blocks | grep -q 'scale  *\[tokens, channels/128\]' || fail "the op with an axis of its own is not described"
 # And a recurrence, whose last state is an output of another dtype than the case's.
 "$validate" run --backend simt --op gated_scan --suite smoke >"$log" 2>&1 || fail "the op with a recurrence does not pass"
+"$validate" run --backend simt --op gated_scan --suite edges >"$log" 2>&1 || fail "the op with a recurrence does not pass edges, as where a state overflows"
 of_scan=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op with a recurrence was not judged"
 line='scale_blocks/naive f16 tokens=3 channels=130 seed=7'
 "$validate" golden "$line" -o "$build/own_op/answers.safetensors" >"$log" 2>&1 || fail "the op with an axis of its own has no golden"

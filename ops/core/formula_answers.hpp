@@ -45,10 +45,11 @@ struct FormulaFacts {
   // Names of the contract's axes: those that a sum or a softmax runs over; of these those whose order does not matter; and those
   // along which all is element by element, so that a part or another order gives the same bits.
   std::vector<std::string> summed{}, unordered{}, free{};
-  std::vector<double> constants{};  // of the graph, in its order
-  std::string last_addend{};        // the input that is added last to each row of the first output; empty: none
-  bool only_sums = false;           // nothing but sums, differences and products of inputs
-  bool stores = false;              // a kernel may store a step
+  std::vector<std::string> recurrent{};  // along which a recurrence goes
+  std::vector<double> constants{};       // of the graph, in its order
+  std::string last_addend{};             // the input that is added last to each row of the first output; empty: none
+  bool only_sums = false;                // nothing but sums, differences and products of inputs
+  bool stores = false;                   // a kernel may store a step
 };
 
 // A formula enters itself here (reference/formula/linked_formula.hpp).  All null: the op has none, or the program lacks it.

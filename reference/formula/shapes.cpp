@@ -70,7 +70,7 @@ bool is_sum_or_product(Kind k) {
 
 // What the graph does along its axes, as sets of them.
 struct Along {
-  AxisSet summed = 0, reduced = 0, by_position = 0;
+  AxisSet summed = 0, reduced = 0, by_position = 0, recurrent = 0;
   explicit Along(const Graph& g) {
     each_node(g, [this](const Visited& v) {
       const Node& node = v.node;
@@ -78,6 +78,7 @@ struct Along {
       else if (node.kind == Kind::take || node.kind == Kind::scan) by_position |= node.over;
       else reduced |= node.over;
       if (adds_up(node.kind)) summed |= node.over;
+      if (node.kind == Kind::scan) recurrent |= node.over;
     });
   }
 };
@@ -115,6 +116,7 @@ FormulaFacts facts_of(const Graph& g, std::span<const AxisUse> axes) {
     if (!is_contracts(axis)) continue;
     const auto in = [&](AxisSet set) { return (set >> i & 1) != 0; };
     if (in(along.summed)) facts.summed.push_back(axis);
+    if (in(along.recurrent)) facts.recurrent.push_back(axis);
     if (!all_known || in(along.by_position)) continue;
     (in(along.reduced) ? facts.unordered : facts.free).push_back(axis);
   }

@@ -10,11 +10,19 @@
 //   sum       its terms' relative errors weigh by p: sum p r; independent ones as a walk, lambda sqrt(sum p^2 r^2).  n additions
 //             of positive terms: n u.
 //
-//   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
-//             If these add up to rho the product is off by a relative exp(rho) - 1 at most, and a weight is never above 1.  A
-//             subnormal exp is off by half the least subnormal times its relative error in units, or vanishes.
+//   excess    that is of the first order.  If the logarithms of terms are off by b, |b| <= r, that of their sum is off by
+//             log(sum p e^b) >= sum p b (Jensen), so downwards the first order is all, and upwards, since log x <= x - 1, by
+//             no more than sum p b + sum p (e^r - 1 - r): the excess.  It counts where errors are so large that another element
+//             may become the largest.
 //
-//   log       the logarithm of a sum moves by no more than the largest of its terms' does.  log(s (1 + rho)) is off by
+//   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
+//             If these add up to rho the weight is too large by a relative exp(rho) - 1 at most, and is never above 1.  It is too
+//             small by 1 - exp(-rho - excess): p_j'/p_j = 1/(p_j + sum over others p e^(b - b_j)), so here the excess is that of
+//             the others, each with r + r_j.  Up to 1/2 e^x - 1 - x <= x^2, and (r + r_j)^2 <= 2 r^2 + 2 r_j^2.  A subnormal exp
+//             is off by half the least subnormal times its relative error in units, or vanishes.
+//
+//   log       the logarithm of a sum moves by no more than the largest of its terms' does, nor by more than the first order and
+//             the excess.  log(s (1 + rho)) is off by
 //             rho / (1 - rho), log itself by f |log s| and a change of base 2u |log s|; max + log s rounds.  In attention the
 //             scale of scores is folded into the maximum (track_means.cpp), and its product with that is rounded before it is
 //             added: 3u |max|.
@@ -33,6 +41,43 @@ struct OfExponent {
   double u, f;
   double operator()(double any, double d, double t) const { return if_finite(any + 3 * u * (d + t) + f, d); }
 };
+
+// p e^r for the errors r, with weights that are 0 in f64.
+constexpr auto grown_weight = [](double r, double d, double log_sum) {
+  return std::isfinite(d) ? std::exp(std::min(r - d - log_sum, 700.0)) : 0.0;
+};
+// A term's part of a sum's excess, at most.
+constexpr auto excess_of = [](double p, double r, double d, double log_sum) {
+  return r < 0.5 ? by(p, r * r) : grown_weight(r, d, log_sum);
+};
+
+// The excess of others, for each weight of a softmax; r: errors of the logarithms of its terms.
+Field excess_of_others(const Extents& e, AxisSet over, const RowParts& rows, const Field& r) {
+  constexpr double kLittle = 0.25;
+  const auto [widest, squares] = fold_each<2>(
+      e, over, {Fold::largest, Fold::total},
+      [](double p, double t) {
+        return std::array{t, by(p, t * t)};
+      },
+      rows.weight, r);
+  constexpr auto little = [](double p, double t, double all) { return 2 * (std::max(all - p * t * t, 0.0) + (1 - p) * t * t); };
+  if (std::ranges::all_of(widest.at, [](double t) { return t < kLittle; })) return map(e, little, rows.weight, r, squares);
+  // What the row's largest element leaves to the others, if there is one such.
+  const auto [top, tops, rest] = fold_each<3>(
+      e, over, {Fold::total, Fold::total, Fold::total},
+      [](double t, double d, double log_sum) {
+        const double w = grown_weight(t, d, log_sum);
+        return d == 0 ? std::array{w, 1.0, 0.0} : std::array{0.0, 0.0, w};
+      },
+      r, rows.distance, rows.log_sum);
+  return map(
+      e,
+      [little](double p, double t, double d, double most, double all, double of_top, double number_of_tops, double of_rest) {
+        if (most < kLittle) return little(p, t, all);
+        return by(std::exp(std::min(t, 700.0)), d == 0 && number_of_tops == 1 ? of_rest : of_top + of_rest);
+      },
+      rows.weight, r, rows.distance, widest, squares, top, tops, rest);
+}
 
 }  // namespace
 
@@ -104,16 +149,17 @@ Off Tracked::weigh(int i) const {
   const double subnormal = (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low + low;
   const Field own = plus(e, x.any, x.fresh);
   const Field rest = plus(e, plus(e, from_others, of_sum), fused);
+  const Field excess = excess_of_others(e, n.over, rows, own);
   const Field off = map(
       e,
-      [quotient, subnormal](double p, double exponent, double others, double d, double log_sum) {
+      [quotient, subnormal](double p, double exponent, double others, double d, double log_sum, double beyond) {
         if (std::isnan(p)) return 0.0;
         const double rho = exponent * (1 - p) + others + quotient;
         // From rho = 1 on the largest that the weight may be, so that one which is 0 in f64 counts too.
         const double grown = rho < 1 ? p * std::expm1(rho) : std::isfinite(d) ? std::exp(std::min(rho - d - log_sum, 0.0)) : 0.0;
-        return grown + subnormal;
+        return std::max(grown, p * -std::expm1(-rho - beyond)) + subnormal;
       },
-      rows.weight, own, rest, rows.distance, rows.log_sum);
+      rows.weight, own, rest, rows.distance, rows.log_sum, excess);
   const Off result{.any = off, .fresh = {}};
   return numerics.stores_intermediate ? stored(i, result) : result;  // a kernel that stores its exps
 }
@@ -125,14 +171,16 @@ Off Tracked::log_of_sum(int i) const {
   const Numerics& numerics = declared_.numerics;
   const double u = u_, low = floor_, f = function_;
   const Off x = alone(n.arguments[0]);
-  // What the terms bring, to the sum and at most: `any` adds up, `fresh` as a walk.
+  // What the terms bring, to the sum and at most: `any` and the excess add up, `fresh` as a walk.
   const auto [sum, all, squares, widest] = fold_each<4>(
       e, n.over, {Fold::total, Fold::total, Fold::total, Fold::largest},
-      [of_exponent = OfExponent{u, f}, s = deviations_counted() / x.k](double p, double any, double fresh, double d, double t) {
+      [of_exponent = OfExponent{u, f}, s = deviations_counted() / x.k](double p, double any, double fresh, double d, double t,
+                                                                       double log_sum) {
         const double common = of_exponent(any, d, t), own = if_finite(fresh, d), weighted = by(p, own);
-        return std::array{by(p, common), weighted, s * weighted * (s * weighted), common + own};
+        return std::array{by(p, common) + excess_of(p, common + own, d, log_sum), weighted, s * weighted * (s * weighted),
+                          common + own};
       },
-      rows.weight, x.any, x.fresh, rows.distance, total(n.arguments[0]));
+      rows.weight, x.any, x.fresh, rows.distance, total(n.arguments[0]), rows.log_sum);
   const Field rho = map(
       e, [](double certain, double most, double walk) { return certain + std::min(most, std::sqrt(walk)); }, sum, all, squares);
   Numerics folded = numerics;

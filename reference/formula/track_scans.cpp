@@ -8,6 +8,8 @@
 // Each step bounds an error by magnitudes, element by element.  So a state that shrinks element by element forgets errors as it
 // forgets values; one that a matrix turns may grow its bound from step to step though its error does not.
 //
+// A state beyond the range of the accumulator is infinite in a kernel, and stays so where that in f64 comes back.
+//
 // This is a kernel that takes one step after the other.  One that takes several at once, as products of chunks, rounds what no
 // step has.  It has no rule yet (has_rules).
 #include "reference/formula/scan.hpp"
@@ -21,7 +23,14 @@ std::vector<Off> Tracked::scanned(int i) const {
   const std::vector<Port>& ports = scan.body().outputs;
   // Of a state: elements that are repeated share their error.
   const auto of_state = [&](const Tracked& in, int node, std::size_t k) {
-    return in.node(node).axes == set_of(ports[k].axes) ? in.alone(node) : Off{.any = in.total(node), .fresh = {}};
+    Off off = in.node(node).axes == set_of(ports[k].axes) ? in.alone(node) : Off{.any = in.total(node), .fresh = {}};
+    off.any = map(
+        extents(),
+        [most = overflow_threshold(declared_.numerics.accumulate)](double any, double value, double t) {
+          return std::isfinite(value) && std::fabs(value) + t >= most ? kInfinity : any;
+        },
+        off.any, in.values_[node].value, in.total(node));
+    return off;
   };
   std::vector<Off> of_arguments, results;
   for (const int argument : arguments) of_arguments.push_back(alone(argument));

@@ -190,6 +190,28 @@ TEST_CASE("scan: factors that share an error are not independent", "[formula]") 
   CHECK(answers[0].errors[0][0] >= 0.95 * answers[1].errors[0][0]);
 }
 
+TEST_CASE("scan: a state that overflows in a kernel stays infinite there", "[formula]") {
+  // h = 1e30, 1e40, 1e10, 0, 7, and beside it a state that stays in range.
+  std::vector<double> gate = {1, 1e10, 1e-30, 0, 0, 1, 1, 1, 1, 1}, x = {1e30, 0, 0, 0, 7, 1, 2, 3, 4, 5}, y(10);
+  for (std::vector<double>* const list : {&gate, &x})
+    for (double& v : *list) v = in_f32(v);
+  Formula f;
+  f.declare_input("gate", {"batch", "seq"}, tensor_of(gate, {2, 5}));
+  f.declare_input("x", {"batch", "seq"}, tensor_of(x, {2, 5}));
+  f.declare_output("y", {"batch", "seq"}, tensor_of(y, {2, 5}));
+  const Stepped all = f.scan(seq, {0.0}, [&](std::span<const Array> before) -> Stepped {
+    const Array h = f.in("gate") * before[0] + f.in("x");
+    return {.states = {h}, .outputs = {h}};
+  });
+  f.out("y", all.outputs[0]);
+  const Tensor inputs[] = {tensor_of(gate, {2, 5}), tensor_of(x, {2, 5})};
+  const Declared declared[] = {{.numerics = {}}};
+  const Answer answer = evaluate(f.graph(), inputs, {.total = 10}, declared)[0];
+  // In a kernel 1e30, inf, inf, and NaN from 0 * inf on.
+  for (const std::size_t before : {0, 1, 5, 9}) CHECK(std::isfinite(answer.errors[0][before]));
+  for (const std::size_t after : {2, 3, 4}) CHECK(answer.errors[0][after] == kInfinity);
+}
+
 TEST_CASE("scan: several states, of which some are exact", "[formula]") {
   // A running maximum m and the sum s of exp(x - m), which is rescaled when m grows.
   std::vector<double> x = {0.5, -1, 3, 2, 2.5, 4}, lse(2), top(6);

@@ -15,7 +15,8 @@ namespace assay {
 
 namespace {
 
-constexpr std::int64_t kExtent = 4;  // of every axis of the cases that are tried
+constexpr std::int64_t kExtent = 4;   // of every axis of the cases that are tried
+constexpr std::int64_t kSteps = 128;  // of a recurrence, whose state may leave the range of f32 only after many
 
 // A problem of a small case, with its tensors' memory.
 class Small {
@@ -65,8 +66,10 @@ bool is_cut_freely(const Op& op, const FormulaOf& formula, const Case& c, const 
 
 // Whether a fill shows nothing in this op: a kernel that computes in f32, or stores its steps, overflows where exact arithmetic
 // does not, or its only output is of zeros.
-bool shows_nothing(const Op& op, const FormulaOf& formula, const Fill& fill, DType dtype) {
+bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& facts, const Fill& fill, DType dtype) {
   Case c = small_case(op, dtype);
+  for (const AxisUse& use : op.axes)
+    if (has(facts.recurrent, use.axis)) c.dims[use.axis] = kSteps;
   c.fill = fill.name;
   const Small small(op, c, true);
   std::vector<double> y(small.elements);
@@ -125,7 +128,7 @@ void derive_hooks(Op& op, const FormulaOf& formula) {
   for (const Fill& fill : common_fills()) {
     Overflow overflow{fill.name};
     for (const DType dtype : kActivationDTypes)
-      if (shows_nothing(op, formula, fill, dtype)) overflow.dtypes.push_back(dtype);
+      if (shows_nothing(op, formula, facts.front(), fill, dtype)) overflow.dtypes.push_back(dtype);
     if (!overflow.dtypes.empty()) hooks.overflows.push_back(std::move(overflow));
   }
 }

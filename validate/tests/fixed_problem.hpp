@@ -10,7 +10,7 @@
 
 namespace assay::test {
 
-class FixedProblem final : public Problem {
+class FixedProblem : public Problem {
  public:
   FixedProblem(std::vector<double> golden, double bound) : golden_(std::move(golden)), bounds_(golden_.size(), bound) {}
   FixedProblem(std::vector<double> golden, std::vector<double> bounds) : golden_(std::move(golden)), bounds_(std::move(bounds)) {}

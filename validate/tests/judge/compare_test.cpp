@@ -84,6 +84,28 @@ TEST_CASE("compare: an infinity matches only itself") {
   }
 }
 
+TEST_CASE("compare: where a formula's bound of a finite golden is infinite any value is right") {
+  struct ByFormula final : FixedProblem {
+    using FixedProblem::FixedProblem;
+    bool by_formula(const Numerics&) const override { return true; }
+    std::vector<LazyArray> bounds_by_formula(Errors, const Numerics&) const override {
+      std::vector<LazyArray> bounds;
+      bounds.emplace_back(1, true).values()[0] = kInf;
+      return bounds;
+    }
+  };
+  const auto passes_by_formula = [](double got, double golden) {
+    OwnedTensor t(f32, {1});
+    t.set(0, got);
+    return compare(ByFormula({golden}, kInf), {}, 0, t.get(), false).wrong == 0;
+  };
+  for (const double got : {1.0, -1e30, kInf, -kInf, kNan}) CHECK(passes_by_formula(got, 1.0));
+  CHECK_FALSE(passes_by_formula(1.0, kNan));
+  CHECK_FALSE(passes_by_formula(1.0, kInf));
+  CHECK_FALSE(passes_by_formula(-kInf, kInf));
+  CHECK_FALSE(passes(-kInf, 1.0, kInf));  // of a bound by hand
+}
+
 TEST_CASE("compare: finite and infinite are both right only within the bound of the overflow threshold") {
   constexpr double threshold = 65520, largest = 65504;
   for (const double sign : {1.0, -1.0}) {
