@@ -13,9 +13,9 @@
 //
 // One operation on exact values is off by its one rounding, which is known: |rounded(v) - v|.
 //
-// The rules stand beside their code: arithmetic and functions in track.cpp, sums and products in track_sums.cpp, softmax and
-// its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp, variances and other ways to a LayerNorm in
-// track_norms.cpp, recurrences in track_scans.cpp.
+// The rules stand beside their code: arithmetic and functions in track.cpp, conditions and maxima in track_choices.cpp, sums and
+// products in track_sums.cpp, softmax and its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp,
+// variances and other ways to a LayerNorm in track_norms.cpp, recurrences in track_scans.cpp.
 #pragma once
 
 #include <cmath>

@@ -394,17 +394,23 @@ const OfRow kOfRow[] = {
          return e < 0x1p-126 ? 0.0 : e;
        });
      }},
-    {"softmax of scores so coarse that others may be the largest", 4, 0, 40, {}, [](Formula& f, const Array& x, const Array&) {
-       return first(f, softmax(kTerms)((x + 16 * kOneApart) - 16 * kOneApart));
-     },
+    {"softmax of scores so coarse that others may be the largest",
+     4,
+     0,
+     40,
+     {},
+     [](Formula& f, const Array& x, const Array&) { return first(f, softmax(kTerms)((x + 16 * kOneApart) - 16 * kOneApart)); },
      [](const Inputs& x, double) {
        Inputs coarse_scores;
        for (const double v : x) coarse_scores.push_back(f32_of(v + 16 * kOneApart) - 16 * kOneApart);
        return first_weight_by(coarse_scores, [](double v, double top, std::size_t) { return std::exp(v - top); });
      }},
-    {"logsumexp of coarse terms", 4, 0, 40, {}, [](Formula&, const Array& x, const Array&) {
-       return logsumexp(kTerms)((x + 16 * kOneApart) - 16 * kOneApart);
-     },
+    {"logsumexp of coarse terms",
+     4,
+     0,
+     40,
+     {},
+     [](Formula&, const Array& x, const Array&) { return logsumexp(kTerms)((x + 16 * kOneApart) - 16 * kOneApart); },
      [](const Inputs& x, double) {
        double total = 0;
        for (const double v : x) total += std::exp(f32_of(v + 16 * kOneApart) - 16 * kOneApart);

@@ -21,7 +21,18 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "reference/formula").glob("track*.cpp"))
 TESTS = [*sorted((ROOT / "reference/tests").glob("formula_[cr]*s_test.cpp")), ROOT / "cmake/catch/catch_main.cpp"]
-FLAGS = ["-std=c++20", "-O1", "-fno-math-errno", "-w", "-I", str(ROOT), "-I", str(ROOT / "cmake/catch"), "-isystem", "/usr/include/eigen3"]
+FLAGS = [
+    "-std=c++20",
+    "-O1",
+    "-fno-math-errno",
+    "-w",
+    "-I",
+    str(ROOT),
+    "-I",
+    str(ROOT / "cmake/catch"),
+    "-isystem",
+    "/usr/include/eigen3",
+]
 UNITS = r"u_?|low|floor_|function_|f|q|exponent|quotient|walk|lost|subnormal|far|near|u_stored|kToBase2|kFromBase2"
 NUMBER = r"0x[0-9a-f.]+p[+-]?\d+|\d+(?:\.\d+)?(?:e-?\d+)?"
 CONSTANT = re.compile(rf"(?<![\w.\[<\"'])(?:(?P<number>{NUMBER})|(?P<unit>{UNITS}))(?![\w\]>\"'(.])")
@@ -47,7 +58,8 @@ def constants(path, words):
         if words not in line or skipped:
             continue
         for match in CONSTANT.finditer(code):
-            before, after = code[: match.start()].rstrip(), code[match.end() :].lstrip()
+            before = code[: match.start()].rstrip()
+            after = code[match.end() :].lstrip()
             if match["number"] in ("0", "0.0") or before.endswith(("/", "return -", "< ", "<")):
                 continue  # half a divisor only allows more
             declared = re.search(r"(double|auto|Field&?|DType|int|&)$", before) or re.match(r"=[^=]", after)
@@ -93,7 +105,8 @@ def object_of(path, places, folder):
 
 
 def main():
-    folder, words = pathlib.Path(sys.argv[1]).resolve(), (sys.argv[2] if len(sys.argv) > 2 else "")
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    words = sys.argv[2] if len(sys.argv) > 2 else ""
     folder.mkdir(parents=True, exist_ok=True)
     places = dict(enumerate(place for path in RULES for place in constants(path, words)))
     sources = sorted((ROOT / "reference/formula").glob("*.cpp")) + TESTS
@@ -103,7 +116,12 @@ def main():
         subprocess.run(["g++", "-fopenmp", *map(str, objects), "-o", str(program)], check=True)
 
         def fails(k):
-            return subprocess.run([str(program), "[rules]", "-a"], capture_output=True, env={**os.environ, "HALVED": str(k)}).returncode != 0
+            return (
+                subprocess.run(
+                    [str(program), "[rules]", "-a"], capture_output=True, env={**os.environ, "HALVED": str(k)}
+                ).returncode
+                != 0
+            )
 
         if fails(-1):
             sys.exit("the tests of the rules fail as they are")
