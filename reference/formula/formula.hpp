@@ -152,7 +152,7 @@ class Formula {
   void rename(std::string_view input, Axis from, Axis to, Place place = Place::current());
   // The positions 0, 1, ... along an axis.
   Array index(Axis axis, Place place = Place::current());
-  // The same of an axis that no tensor has, made here, as for the elements within a block.  Its extent must not be negative.
+  // The same for an axis that no tensor has, made here, as for the elements within a block.  Its extent must not be negative.
   Array index(Axis own, std::int64_t extent, Place place = Place::current());
   // The extent of an axis.
   std::int64_t extent(Axis axis, Place place = Place::current()) const;

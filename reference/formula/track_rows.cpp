@@ -10,7 +10,7 @@
 //   sum       its terms' relative errors weigh by p: sum p r; independent ones as a walk, lambda sqrt(sum p^2 r^2).  n additions
 //             of positive terms: n u.
 //
-//   excess    that is of the first order.  If the logarithms of terms are off by b, |b| <= r, that of their sum is off by
+//   excess    The above is of the first order.  If the logarithms of terms are off by b, |b| <= r, that of their sum is off by
 //             log(sum p e^b) >= sum p b (Jensen), so downwards the first order is all, and upwards, since log x <= x - 1, by
 //             no more than sum p b + sum p (e^r - 1 - r): the excess.  It counts where errors are so large that another element
 //             may become the largest.
@@ -18,8 +18,8 @@
 //   softmax   of element j: (1 - p_j) of its own exponent's error, sum over others p r, n u, and (1 + Q) u for the quotient.
 //             If these add up to rho the weight is too large by a relative exp(rho) - 1 at most, and is never above 1.  It is too
 //             small by 1 - exp(-rho - excess): p_j'/p_j = 1/(p_j + sum over others p e^(b - b_j)), so here the excess is that of
-//             the others, each with r + r_j.  Up to 1/2 e^x - 1 - x <= x^2, and (r + r_j)^2 <= 2 r^2 + 2 r_j^2.  A subnormal exp
-//             is off by half the least subnormal times its relative error in units, or vanishes.
+//             the others, each with r + r_j.  Of two errors below 1/4 it is p (r + r_j)^2 <= 2 p (r^2 + r_j^2) at most, of others
+//             p e^(r + r_j).  A subnormal exp is off by half the least subnormal times its relative error in units, or vanishes.
 //
 //   log       the logarithm of a sum moves by no more than the largest of its terms' does, nor by more than the first order and
 //             the excess.  log(s (1 + rho)) is off by
@@ -42,41 +42,47 @@ struct OfExponent {
   double operator()(double any, double d, double t) const { return if_finite(any + 3 * u * (d + t) + f, d); }
 };
 
-// p e^r for the errors r, with weights that are 0 in f64.
-constexpr auto grown_weight = [](double r, double d, double log_sum) {
+// A term's part of a sum's excess, p (e^r - 1 - r), at most.  A weight of 0 in f64 counts too.
+constexpr auto excess_of = [](double p, double r, double d, double log_sum) {
+  if (p > 0 && r < 700) return by(p, r < 0.01 ? r * r : std::expm1(r) - r);
   return std::isfinite(d) ? std::exp(std::min(r - d - log_sum, 700.0)) : 0.0;
 };
-// A term's part of a sum's excess, at most.
-constexpr auto excess_of = [](double p, double r, double d, double log_sum) {
-  return r < 0.5 ? by(p, r * r) : grown_weight(r, d, log_sum);
-};
 
-// The excess of others, for each weight of a softmax; r: errors of the logarithms of its terms.
+// The excess of others, for each weight of a softmax; r: errors of the logarithms of its terms.  Infinite if some r is.
 Field excess_of_others(const Extents& e, AxisSet over, const RowParts& rows, const Field& r) {
   constexpr double kLittle = 0.25;
-  const auto [widest, squares] = fold_each<2>(
-      e, over, {Fold::largest, Fold::total},
-      [](double p, double t) {
-        return std::array{t, by(p, t * t)};
+  constexpr auto is_large = [](double t, double d) { return t >= kLittle && std::isfinite(d); };
+  // Of little errors sum p r^2; of large ones the largest r - d, of elements below the row's largest and of these.
+  const auto [widest, squares, below, tops] = fold_each<4>(
+      e, over, {Fold::largest, Fold::total, Fold::largest, Fold::largest},
+      [is_large](double p, double t, double d) {
+        const bool large = is_large(t, d);
+        return std::array{t, large ? 0.0 : by(p, t * t), large && d > 0 ? t - d : -kInfinity, large && d == 0 ? t : -kInfinity};
       },
-      rows.weight, r);
-  constexpr auto little = [](double p, double t, double all) { return 2 * (std::max(all - p * t * t, 0.0) + (1 - p) * t * t); };
-  if (std::ranges::all_of(widest.at, [](double t) { return t < kLittle; })) return map(e, little, rows.weight, r, squares);
-  // What the row's largest element leaves to the others, if there is one such.
-  const auto [top, tops, rest] = fold_each<3>(
-      e, over, {Fold::total, Fold::total, Fold::total},
-      [](double t, double d, double log_sum) {
-        const double w = grown_weight(t, d, log_sum);
-        return d == 0 ? std::array{w, 1.0, 0.0} : std::array{0.0, 0.0, w};
+      rows.weight, r, rows.distance);
+  constexpr auto of_little = [](double p, double t, double all) {
+    return 2 * (std::max(all - p * t * t, 0.0) + (1 - p) * t * t);
+  };
+  if (std::ranges::all_of(widest.at, [](double t) { return t < kLittle; })) return map(e, of_little, rows.weight, r, squares);
+  // Sums of e^(r - d) in units of the largest, and how many elements are the row's largest.
+  const auto [sum_below, number_of_tops] = fold_each<2>(
+      e, over, {Fold::total, Fold::total},
+      [is_large](double t, double d, double most) {
+        return std::array{is_large(t, d) && d > 0 ? std::exp(t - d - most) : 0.0, d == 0 ? 1.0 : 0.0};
       },
-      r, rows.distance, rows.log_sum);
+      r, rows.distance, below);
   return map(
       e,
-      [little](double p, double t, double d, double most, double all, double of_top, double number_of_tops, double of_rest) {
-        if (most < kLittle) return little(p, t, all);
-        return by(std::exp(std::min(t, 700.0)), d == 0 && number_of_tops == 1 ? of_rest : of_top + of_rest);
+      [of_little](double p, double t, double d, double most, double all, double most_below, double sum, double top, double alike,
+                  double log_sum) {
+        if (std::isinf(most)) return kInfinity;
+        const auto times = [&](double count, double exponent) {
+          return count > 0 ? count * std::exp(std::min(exponent + t - log_sum, 700.0)) : 0.0;
+        };
+        const double of_large = times(sum, most_below) + (d == 0 && alike == 1 ? 0.0 : times(alike, top));
+        return of_large + (t < kLittle ? of_little(p, t, all) : (1 - p) * std::exp(std::min(t + kLittle, 700.0)));
       },
-      rows.weight, r, rows.distance, widest, squares, top, tops, rest);
+      rows.weight, r, rows.distance, widest, squares, below, sum_below, tops, number_of_tops, rows.log_sum);
 }
 
 }  // namespace
@@ -154,6 +160,7 @@ Off Tracked::weigh(int i) const {
       e,
       [quotient, subnormal](double p, double exponent, double others, double d, double log_sum, double beyond) {
         if (std::isnan(p)) return 0.0;
+        if (std::isinf(beyond)) return kInfinity;  // a score that may be infinite, or NaN
         const double rho = exponent * (1 - p) + others + quotient;
         // From rho = 1 on the largest that the weight may be, so that one which is 0 in f64 counts too.
         const double grown = rho < 1 ? p * std::expm1(rho) : std::isfinite(d) ? std::exp(std::min(rho - d - log_sum, 0.0)) : 0.0;

@@ -62,7 +62,7 @@ Off Tracked::add_up(int i) const {
   const Field worst = map(
       extents(),
       [&](double count, double magnitude) {
-        return grown(count) * magnitude +
+        return by(grown(count), magnitude) +
                (numerics.flushes_storage ? 3 * static_cast<double>(extents().size(n.over)) * 0x1p-126 : 0.0);
       },
       terms.count, size);

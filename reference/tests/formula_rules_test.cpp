@@ -268,4 +268,39 @@ TEST_CASE("formula rules: the worst error that a search finds is within the boun
   }
 }
 
+namespace {
+
+// The bounds of a softmax of a row, divided by its weights.
+std::vector<double> relative_bounds(std::vector<double> x, const Numerics& numerics = {}) {
+  const auto count = static_cast<std::int64_t>(x.size());
+  const Tensor row{.data = x.data(), .dtype = f64, .rank = 1, .shape = {count}, .stride = {1}};
+  Formula f;
+  f.declare_input("x", {"cols"}, row);
+  f.declare_output("y", {"cols"}, row);
+  f.out("y", softmax(Axis("cols"))(f.in("x")));
+  const Graph graph = f.graph();
+  const std::vector<Tensor> inputs{row};
+  const Values values(graph, inputs);
+  const Tracked tracked(values, {.numerics = numerics, .errors = Errors::coherent, .storage = f16});
+  const std::vector<double> weights = values.output(0);
+  std::vector<double> bounds = tracked.output(0);
+  for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] /= weights[i];
+  return bounds;
+}
+
+}  // namespace
+
+// The exponent of an element that is far below may be off by more than 1, and it has no weight all the same.
+TEST_CASE("formula rules: elements of a softmax that are far below leave the bounds of the others", "[formula][rules]") {
+  const std::vector<double> without = relative_bounds({0, 0.125, -0.25});
+  for (const double far : {-1.5e6, -1e9, -3e38}) {
+    const std::vector<double> with = relative_bounds({0, 0.125, -0.25, far});
+    for (std::size_t i = 0; i < without.size(); ++i) CHECK(with[i] < 2 * without[i]);
+  }
+  for (const double bound : relative_bounds({3e38, 3e38, 5, -3e38}))
+    CHECK((std::isnan(bound) || bound < 1e-5 || bound == kInfinity));
+  const std::vector<double> in_bf16 = relative_bounds({0, -0.125, -0.25, -25}, {.accumulate = bf16});
+  for (std::size_t i = 0; i < 3; ++i) CHECK(in_bf16[i] < 0.1);
+}
+
 }  // namespace assay::formula

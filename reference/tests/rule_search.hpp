@@ -98,7 +98,9 @@ inline double worst_of(const Rule& rule, const Graph& graph) {
     for (std::size_t k = 0; k < kPopulation; ++k) {
       double ratio = 0;
       for (const double sign : {-1.0, 0.0, 1.0}) {
-        const double off = std::fabs(rule.honest(candidates[k], {sign}) - exact[k]);
+        const double honest = rule.honest(candidates[k], {sign});
+        const double off = honest == exact[k] ? 0 : std::fabs(honest - exact[k]);
+        if (std::isnan(off) || std::isnan(bound[k])) ratio = kInfinity;
         if (off > 0) ratio = std::max(ratio, off / bound[k]);
       }
       ranked.emplace_back(ratio, k);

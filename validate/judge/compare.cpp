@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // What an infinite bound excuses.
 enum class Excused {
-  finite,            // any finite value, where the golden is finite
+  finite,            // finite values, and the infinity of the golden's sign, where the golden is finite
   of_finite_golden,  // any value, where the golden is finite: a formula's bound covers intermediate results that overflow
   all                // any value: sums or factors may overflow (Numerics::smaller_range)
 };
@@ -114,7 +114,7 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
   const Excused excused = excused_by(problem, numerics);
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
-    e.bound = bounds[e.i];
+    e.bound = exact ? 0 : bounds[e.i];
     e.wrong = !(ratio(e.got, e.golden, e.bound, exact, excused, got.dtype) <= 1);
     visit(e);
   }
