@@ -251,10 +251,15 @@ Array Formula::index(Axis along, Place place) {
 Array Formula::index(Axis own, std::int64_t extent, Place place) {
   const std::string name(own.name);
   if (extent < 0) refuse(place, "the axis '" + name + "' would have a negative extent");
-  if (scanning_ && std::ranges::find(graph_.axis_names, name) == graph_.axis_names.end())
-    refuse(place, "the axis '" + name + "' is made within a step of a scan; make it before the scan");
+  const int at = axis_of(name);
+  const auto has_axis = [at](const Port& p) { return std::ranges::find(p.axes, at) != p.axes.end(); };
+  if (std::ranges::any_of(graph_.inputs, has_axis) || std::ranges::any_of(graph_.outputs, has_axis))
+    refuse(place, "the axis '" + name + "' is a tensor's; index() without an extent has its positions");
+  const bool is_new = at == static_cast<int>(graph_.axis_names.size());
+  if (is_new && scanning_) refuse(place, "the axis '" + name + "' is made within a step of a scan; make it before the scan");
+  if (is_new && at == kMostAxes) refuse(place, "the axis '" + name + "' would be one of more than " + std::to_string(kMostAxes));
   need_axis(name, extent, {});
-  if (const std::int64_t other = graph_.extents[static_cast<std::size_t>(axis_of(name))]; other != extent)
+  if (const std::int64_t other = graph_.extents[static_cast<std::size_t>(at)]; other != extent)
     refuse(place, "the axis '" + name + "' has extent " + std::to_string(other) + " already");
   return index(own, place);
 }

@@ -70,11 +70,33 @@ Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off
       declared_(declared),
       u_(unit_roundoff(declared.numerics.accumulate)),
       floor_(rounding_floor(declared.numerics.accumulate)),
-      function_(declared.numerics.function_error * 0x1p-24),
+      // Note: function_error counts the rounding to f32, not that to a narrower accumulator.
+      function_(declared.numerics.function_error * 0x1p-24 + (u_ > unit_roundoff(f32) ? u_ : 0)),
       given_(std::move(given)) {
   const int count = static_cast<int>(values.graph().nodes.size());
   totals_.resize(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) off_.push_back(values[i].exact ? Off{} : visit(i));
+  const bool is_step = !given_.empty();
+  for (int i = 0; i < count; ++i) {
+    off_.push_back(values[i].exact ? Off{} : visit(i));
+    if (is_step && !values[i].exact) note_overflow(i);
+  }
+}
+
+void Tracked::note_overflow(int i) {
+  const auto leaves = [most = overflow_threshold(declared_.numerics.accumulate)](double v, double t) {
+    return std::isfinite(v) && std::fabs(v) + t >= most ? kInfinity : 0.0;
+  };
+  const Field left = map(extents(), leaves, values_[i].value, total(i));
+  if (std::ranges::all_of(left.at, [](double infinite) { return infinite == 0; })) return;
+  put_out_[i] = total(i);
+  Off& off = off_[static_cast<std::size_t>(i)];
+  off.any = plus(extents(), off.any, left);
+  totals_[static_cast<std::size_t>(i)].reset();
+}
+
+const Field& Tracked::total_put_out(int i) const {
+  const auto at = put_out_.find(i);
+  return at == put_out_.end() ? total(i) : at->second;
 }
 
 const Field& Tracked::total(int i) const {
@@ -94,6 +116,13 @@ std::vector<double> Tracked::output(std::size_t number) const {
 
 const Field& Tracked::of(Symbol symbol) const { return symbol.reciprocal ? reciprocals_.at(symbol.node) : total(symbol.node); }
 
+const Field& Tracked::infinite_in(int i) const {
+  constexpr auto is_infinite = [](double t) { return std::isinf(t); };
+  if (std::ranges::none_of(total(i).at, is_infinite)) return kNone;
+  return infinite_[i] = map(
+             extents(), [=](double t) { return is_infinite(t) ? t : 0.0; }, total(i));
+}
+
 Field Tracked::shared(int i) const {
   Field sum;
   for (const auto& [symbol, c] : values_[i].shared)
@@ -108,7 +137,8 @@ Tracked::Brought Tracked::brought(int argument, AxisSet axes) const {
   if (x.exact) return {};
   const Off& off = off_[static_cast<std::size_t>(argument)];
   if (x.value.axes == 0) return {.any = &total(argument), .total = &total(argument)};
-  if (axes & ~x.value.axes) return {.total = &total(argument)};  // repeated: a shared error of its own
+  // Repeated: a shared error of its own, but for what is infinite, as 0 times that may be NaN.
+  if (axes & ~x.value.axes) return {.any = &infinite_in(argument), .total = &total(argument)};
   return {&off.any, &off.fresh, &total(argument), off.k};
 }
 
@@ -295,12 +325,13 @@ Off Tracked::divide(int i) {
         return (t == 0 ? 0.0 : size > t ? t / (size * (size - t)) : kInfinity) + own / size;
       },
       q, total(divisor));
-  // |p| times the error of 1/q, unless it is followed as a shared error.
+  // |p| times the error of 1/q, unless it is followed as a shared error.  0 divided by what may be 0 may be NaN.
   const bool followed = values_[i].shared.contains({divisor, true});
   Field any = over(*a.any);
-  if (!followed)
-    any = map(
-        extents(), [](double e, double v, double o) { return e + scaled(v, kInfinity, o); }, any, p, inverse);
+  any = map(
+      extents(),
+      [followed](double e, double v, double o) { return e + (followed && o < kInfinity ? 0.0 : scaled(v, kInfinity, o)); }, any,
+      p, inverse);
   if (!a.total->none())
     any = map(
         extents(), [](double e, double t, double o) { return e + by(t, o); }, any, *a.total, inverse);
@@ -321,7 +352,10 @@ Off Tracked::apply_function(int i) const {
   // The whole error of f(z) for |z~ - z| <= t, and |f'(z)|, by which a fresh error moves it.  Where that is more than the whole,
   // the whole is `any`.
   const auto whole = [&](auto error, auto slope, const auto&... more) {
-    Field all = map(extents(), error, z, t_of_x, v, more...);
+    const auto known = [&](double a, double t, double y, auto... rest) {
+      return t < kInfinity ? error(a, t, y, rest...) : kInfinity;
+    };
+    Field all = map(extents(), known, z, t_of_x, v, more...);
     if (x.fresh.none()) return Off{std::move(all), {}, x.k};
     const Field fresh = map(
         extents(),
@@ -349,7 +383,7 @@ Off Tracked::apply_function(int i) const {
     case Kind::exp:  // |f''| grows to e^t times its value; exp2 of x log2(e) takes an argument off by kToBase2 u |x|
       return whole(
           [=](double a, double t, double y) {
-            const double off = moved(y, y * std::exp(std::min(t, 700.0)), kInfinity, t);
+            const double off = moved(y, y * std::exp(std::min(t, kMostExponent)), kInfinity, t);
             return off + u * (y + off) * (f + (y > 0 ? kToBase2 * (std::fabs(a) + t) : 0.0)) + lost + low;
           },
           [](double a) { return std::exp(a); });
@@ -374,6 +408,7 @@ Off Tracked::apply_function(int i) const {
                   extents(),
                   [=](double position, double of_position, double t, double y) {
                     if (position == 0 && t == 0) return 0.0;
+                    if (std::isinf(t)) return kInfinity;
                     const double angle = (far * (std::fabs(position) + t) + t) * std::fabs(of_position) + near;
                     const double off = std::min(moved(std::sqrt(std::max(1 - y * y, 0.0)), 1, 1, angle), 2.0);
                     return off + u * f * (std::fabs(y) + off) + f_low;
@@ -403,7 +438,7 @@ Off Tracked::apply_function(int i) const {
       const auto slope = [](double a) { return assay::detail::sigmoid(a) * assay::detail::sigmoid(-a); };
       return whole(
           [=, exponent = numerics.exponent_error](double a, double t, double y) {
-            const double off = std::min(moved(slope(a), 0.1, 0.25, t), y * std::expm1(std::min(t, 700.0)));
+            const double off = std::min(moved(slope(a), 0.1, 0.25, t), y * std::expm1(std::min(t, kMostExponent)));
             const double rest = assay::detail::sigmoid(t - a);
             return off + u * (y + off) * (1 + q + rest * (f + exponent * (std::fabs(a) + t))) + lost + low;
           },

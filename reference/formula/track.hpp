@@ -28,7 +28,8 @@
 
 namespace assay::formula {
 
-constexpr double kEitherZero = 0x1p-200;  // where either zero is right: an error below any number but 0
+inline constexpr double kMostExponent = 700;  // exp of more overflows
+constexpr double kEitherZero = 0x1p-200;      // where either zero is right: an error below any number but 0
 
 // A fresh error of one rounding is uniform at the most: its deviation is the largest error over sqrt(3).
 inline constexpr double kUniform = std::numbers::sqrt3;
@@ -56,12 +57,17 @@ class Tracked {
 
   // The most by which a kernel's output may be off before it is rounded to the output's dtype, in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
-  // The whole error of a node.
+  // The whole error of a node, as what is computed from it sees it: infinite where an error may be an infinity or NaN.
   const Field& total(int node) const;
+  // The same where it is put out.
+  const Field& total_put_out(int node) const;
   // A node's error where shared errors cannot be followed: they count as `any`.
   Off alone(int node) const;
 
  private:
+  // Of a step of a scan: a result beyond the accumulator's range is infinite in a kernel, so what is computed from it has no
+  // bound.
+  void note_overflow(int node);
   // What an argument brings into a node with these axes.
   struct Brought {
     const Field* any = &kNone;
@@ -71,6 +77,8 @@ class Tracked {
   };
   static const Field kNone;
   Brought brought(int argument, AxisSet axes) const;
+  // Of a node's whole error, what is infinite.
+  const Field& infinite_in(int node) const;
   // The error that elements share through a symbol.
   const Field& of(Symbol symbol) const;
   Field shared(int node) const;
@@ -123,6 +131,8 @@ class Tracked {
   std::vector<Off> off_;
   std::map<int, std::vector<Off>> results_;           // of scans
   mutable std::vector<std::optional<Field>> totals_;  // those that were asked for
+  mutable std::map<int, Field> infinite_;             // what infinite_in() found
+  std::map<int, Field> put_out_;                      // of nodes with an overflow, the errors without it
   std::map<int, Field> reciprocals_;                  // the error of 1/x of a divisor
 };
 

@@ -108,6 +108,7 @@ Off Tracked::mean_up(int i) const {
   const auto whole = [&](double o, double moves_of_row, double widest_of_row, double largest, double unhidden, double spread_of_v,
                          double size, double root, double exps, double squares, double log_sum, double of_v) {
     if (!std::isfinite(o)) return 0.0;
+    if (widest_of_row == kInfinity || std::isnan(of_v)) return kInfinity;  // a score or a v that may be infinite, or NaN
     if (exps == 0) return kEitherZero;  // sees nothing: 0, but weights of 0 times negative numbers may add up to -0
     const double farthest = std::min(largest, unhidden), far = farthest + std::fabs(o),
                  grown = std::exp(std::min(2 * widest_of_row, 2 * kWidest));

@@ -44,8 +44,8 @@ struct OfExponent {
 
 // A term's part of a sum's excess, p (e^r - 1 - r), at most.  A weight of 0 in f64 counts too.
 constexpr auto excess_of = [](double p, double r, double d, double log_sum) {
-  if (p > 0 && r < 700) return by(p, r < 0.01 ? r * r : std::expm1(r) - r);
-  return std::isfinite(d) ? std::exp(std::min(r - d - log_sum, 700.0)) : 0.0;
+  if (p > 0 && r < kMostExponent) return by(p, r < 0.01 ? r * r : std::expm1(r) - r);
+  return std::isfinite(d) ? std::exp(std::min(r - d - log_sum, kMostExponent)) : 0.0;
 };
 
 // The excess of others, for each weight of a softmax; r: errors of the logarithms of its terms.  Infinite if some r is.
@@ -75,12 +75,12 @@ Field excess_of_others(const Extents& e, AxisSet over, const RowParts& rows, con
       e,
       [of_little](double p, double t, double d, double most, double all, double most_below, double sum, double top, double alike,
                   double log_sum) {
-        if (std::isinf(most)) return kInfinity;
+        if (most == kInfinity) return kInfinity;
         const auto times = [&](double count, double exponent) {
-          return count > 0 ? count * std::exp(std::min(exponent + t - log_sum, 700.0)) : 0.0;
+          return count > 0 ? count * std::exp(std::min(exponent + t - log_sum, kMostExponent)) : 0.0;
         };
         const double of_large = times(sum, most_below) + (d == 0 && alike == 1 ? 0.0 : times(alike, top));
-        return of_large + (t < kLittle ? of_little(p, t, all) : (1 - p) * std::exp(std::min(t + kLittle, 700.0)));
+        return of_large + (t < kLittle ? of_little(p, t, all) : (1 - p) * std::exp(std::min(t + kLittle, kMostExponent)));
       },
       rows.weight, r, rows.distance, widest, squares, below, sum_below, tops, number_of_tops, rows.log_sum);
 }

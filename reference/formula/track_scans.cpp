@@ -8,14 +8,11 @@
 // Each step bounds an error by magnitudes, element by element.  So a state that shrinks element by element forgets errors as it
 // forgets values; one that a matrix turns may grow its bound from step to step though its error does not.
 //
-// A state beyond the range of the accumulator is infinite in a kernel, and stays infinite or NaN even where that in f64 returns
-// to the range.
+// A result of a step beyond the range of the accumulator is infinite in a kernel, and what follows from it infinite or NaN, even
+// where that in f64 returns to the range.
 //
 // This is a kernel that takes one step after the other.  One that takes several at once, as products of chunks, rounds what no
 // step has.  It has no rule yet (has_rules).
-#include <algorithm>
-#include <cmath>
-
 #include "reference/formula/scan.hpp"
 #include "reference/formula/track.hpp"
 
@@ -27,16 +24,7 @@ std::vector<Off> Tracked::scanned(int i) const {
   const std::vector<Port>& ports = scan.body().outputs;
   // Of a state: elements that are repeated share their error.
   const auto of_state = [&](const Tracked& in, int node, std::size_t k) {
-    Off off = in.node(node).axes == set_of(ports[k].axes) ? in.alone(node) : Off{.any = in.total(node), .fresh = {}};
-    const Field& t = in.total(node);
-    const auto leaves = [most = overflow_threshold(declared_.numerics.accumulate)](double value, double error) {
-      return std::isfinite(value) && std::fabs(value) + error >= most ? 1.0 : 0.0;
-    };
-    const Field left = map(extents(), leaves, in.values_[node].value, t);
-    if (std::ranges::all_of(left.at, [](double is) { return is == 0; })) return off;
-    off.any = map(
-        extents(), [](double any, double is) { return is != 0 ? kInfinity : any; }, off.any, left);
-    return off;
+    return in.node(node).axes == set_of(ports[k].axes) ? in.alone(node) : Off{.any = in.total(node), .fresh = {}};
   };
   std::vector<Off> of_arguments, results;
   for (const int argument : arguments) of_arguments.push_back(alone(argument));
@@ -52,7 +40,7 @@ std::vector<Off> Tracked::scanned(int i) const {
     const Tracked step(values, declared_, std::move(given));
     for (std::size_t k = 0; k < ports.size(); ++k)
       if (k < scan.states()) results[k] = of_state(step, ports[k].node, k);
-      else scan.put(results[k].any, step.total(ports[k].node));
+      else scan.put(results[k].any, step.total_put_out(ports[k].node));
     scan.advance(values);
   }
   return results;

@@ -130,6 +130,11 @@ Off Tracked::multiply_up(int i) const {
                    },
                    fresh_worst, of_left, of_right));
 
+  // 0 times an error that may be infinite.
+  if (!any.none())
+    any = map(
+        e, [](double error) { return std::isnan(error) ? kInfinity : error; }, any);
+
   const Numerics& numerics = declared_.numerics;
   const std::int64_t count = e.size(n.over);
   Field narrowed;  // sum |a| + |b|, infinite where a factor overflows

@@ -260,12 +260,7 @@ std::vector<Rule> rules() {
 }  // namespace
 
 TEST_CASE("formula rules: the worst error that a search finds is within the bound, and near it", "[formula][rules]") {
-  for (const Rule& rule : rules()) {
-    INFO(rule.name);
-    const double worst = worst_of(rule, graph_of(rule));
-    CHECK(worst <= 1);
-    CHECK(worst > 0.3);
-  }
+  check_rules(rules(), 0.3);
 }
 
 namespace {
@@ -297,8 +292,8 @@ TEST_CASE("formula rules: elements of a softmax that are far below leave the bou
     const std::vector<double> with = relative_bounds({0, 0.125, -0.25, far});
     for (std::size_t i = 0; i < without.size(); ++i) CHECK(with[i] < 2 * without[i]);
   }
-  for (const double bound : relative_bounds({3e38, 3e38, 5, -3e38}))
-    CHECK((std::isnan(bound) || bound < 1e-5 || bound == kInfinity));
+  const std::vector<double> of_largest = relative_bounds({3e38, 3e38, 5, -3e38});
+  CHECK((of_largest[0] < 1e-5 && of_largest[1] < 1e-5));
   const std::vector<double> in_bf16 = relative_bounds({0, -0.125, -0.25, -25}, {.accumulate = bf16});
   for (std::size_t i = 0; i < 3; ++i) CHECK(in_bf16[i] < 0.1);
 }

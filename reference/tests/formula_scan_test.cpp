@@ -190,26 +190,84 @@ TEST_CASE("scan: factors that share an error are not independent", "[formula]") 
   CHECK(answers[0].errors[0][0] >= 0.95 * answers[1].errors[0][0]);
 }
 
-TEST_CASE("scan: a state that overflows in a kernel stays infinite there", "[formula]") {
-  // h = 1e30, 1e40, 1e10, 0, 7, and beside it a state that stays in range.
-  std::vector<double> gate = {1, 1e10, 1e-30, 0, 0, 1, 1, 1, 1, 1}, x = {1e30, 0, 0, 0, 7, 1, 2, 3, 4, 5}, y(10);
-  for (std::vector<double>* const list : {&gate, &x})
-    for (double& v : *list) v = in_f32(v);
+namespace {
+
+// h = 1e30, 1e40, 1e10: in a kernel 1e30, inf, inf.  Bounds of what `follows` from all h, an array without axis seq.
+Answer after_overflow(const std::function<Array(Formula&, const Array& h)>& follows) {
+  std::vector<double> gate = {1, in_f32(1e10), in_f32(1e-30)}, x = {in_f32(1e30), 0, 0}, y(1);
   Formula f;
-  f.declare_input("gate", {"batch", "seq"}, tensor_of(gate, {2, 5}));
-  f.declare_input("x", {"batch", "seq"}, tensor_of(x, {2, 5}));
-  f.declare_output("y", {"batch", "seq"}, tensor_of(y, {2, 5}));
-  const Stepped all = f.scan(seq, {0.0}, [&](std::span<const Array> before) -> Stepped {
+  f.declare_input("gate", {"seq"}, tensor_of(gate, {3}));
+  f.declare_input("x", {"seq"}, tensor_of(x, {3}));
+  f.declare_output("y", {}, Tensor{.dtype = f64});
+  const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
     const Array h = f.in("gate") * before[0] + f.in("x");
     return {.states = {h}, .outputs = {h}};
-  });
-  f.out("y", all.outputs[0]);
-  const Tensor inputs[] = {tensor_of(gate, {2, 5}), tensor_of(x, {2, 5})};
+  };
+  f.out("y", follows(f, f.scan(seq, {0.0}, next).outputs[0]));
+  const Tensor inputs[] = {tensor_of(gate, {3}), tensor_of(x, {3})};
   const Declared declared[] = {{.numerics = {}}};
-  const Answer answer = evaluate(f.graph(), inputs, {.total = 10}, declared)[0];
-  // In a kernel 1e30, inf, inf, and NaN from 0 * inf on.
-  for (const std::size_t before : {0, 1, 5, 9}) CHECK(std::isfinite(answer.errors[0][before]));
-  for (const std::size_t after : {2, 3, 4}) CHECK(answer.errors[0][after] == kInfinity);
+  return evaluate(f.graph(), inputs, {.total = 1}, declared)[0];
+}
+
+}  // namespace
+
+TEST_CASE("scan: what follows from a state that overflowed has no bound", "[formula]") {
+  const auto last = [](Formula& f, const Array& all) { return sum(seq)(where(f.index(seq) < 2, 0, all)); };
+  using Follows = std::function<Array(Formula&, const Array&)>;
+  const std::pair<const char*, Follows> cases[] = {
+      {"itself", last},
+      {"times 0", [&](Formula& f, const Array& h) { return last(f, h * (f.index(seq) - 2)); }},
+      {"repeated, times 0", [&](Formula& f, const Array& h) { return sum(keys)(last(f, h * f.index(keys, 1))); }},
+      {"a product with 0",
+       [&](Formula& f, const Array& h) { return sum(keys)(sum(seq)(h * (f.index(keys, 1) * f.index(seq)))); }},
+      {"sigmoid", [&](Formula& f, const Array& h) { return last(f, sigmoid(h)); }},
+      {"cos", [&](Formula& f, const Array& h) { return last(f, cos_turn(h, 0, 1, 4)); }},
+      {"a divisor of 0", [&](Formula& f, const Array& h) { return last(f, (f.index(seq) - 2) / (h + 1)); }},
+      {"softmax", [&](Formula& f, const Array& h) { return last(f, softmax(seq)(h / 1e30)); }},
+      {"a mean", [&](Formula& f, const Array& h) { return sum(seq)(softmax(seq)(h / 1e30) * f.index(seq)); }},
+      {"a norm", [&](Formula&, const Array& h) { return rsqrt(mean(seq)(square(h / 1e30)) + 1); }},
+      {"the largest", [&](Formula&, const Array& h) { return max(seq)(h); }}};
+  for (const auto& [name, follows] : cases) {
+    INFO(name);
+    CHECK(after_overflow(follows).errors[0][0] == kInfinity);
+  }
+  const auto first = [](Formula& f, const Array& all) { return sum(seq)(where(f.index(seq) < 1, all, 0)); };
+  CHECK(after_overflow(first).errors[0][0] < 1e24);  // what was put out before
+}
+
+TEST_CASE("scan: what is put out where it overflows is infinite in every kernel, and keeps its bound", "[formula]") {
+  std::vector<double> x = {in_f32(3e38), in_f32(3e38), in_f32(-3e38)}, y(3);
+  Formula f;
+  f.declare_input("x", {"seq"}, tensor_of(x, {3}));
+  f.declare_output("y", {"seq"}, tensor_of(y, {3}));
+  const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
+    const Array total = before[0] + f.in("x");
+    return {.states = {total}, .outputs = {total}};
+  };
+  f.out("y", f.scan(seq, {0.0}, next).outputs[0]);
+  const Tensor inputs[] = {tensor_of(x, {3})};
+  const Declared declared[] = {{.numerics = {}}};
+  const Answer answer = evaluate(f.graph(), inputs, {.total = 3}, declared)[0];
+  CHECK((answer.errors[0][0] < 1e32 && answer.errors[0][1] < 1e32));
+  CHECK(answer.errors[0][2] == kInfinity);
+}
+
+TEST_CASE("scan: a result within a step may overflow though the state does not", "[formula]") {
+  std::vector<double> gate = {1, 2}, x = {in_f32(2e38), in_f32(-2e38)}, y(2);  // 4e38 - 2e38, or inf - 2e38
+  Formula f;
+  f.declare_input("gate", {"seq"}, tensor_of(gate, {2}));
+  f.declare_input("x", {"seq"}, tensor_of(x, {2}));
+  f.declare_output("y", {"seq"}, tensor_of(y, {2}));
+  const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
+    const Array h = f.in("gate") * before[0] + f.in("x");
+    return {.states = {h}, .outputs = {h}};
+  };
+  f.out("y", f.scan(seq, {0.0}, next).outputs[0]);
+  const Tensor inputs[] = {tensor_of(gate, {2}), tensor_of(x, {2})};
+  const Declared declared[] = {{.numerics = {}}};
+  const Answer answer = evaluate(f.graph(), inputs, {.total = 2}, declared)[0];
+  CHECK(std::isfinite(answer.errors[0][0]));
+  CHECK(answer.errors[0][1] == kInfinity);
 }
 
 TEST_CASE("scan: several states, of which some are exact", "[formula]") {

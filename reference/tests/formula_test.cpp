@@ -86,7 +86,11 @@ TEST_CASE("formula: an axis of the formula's own has one extent, and is made out
   };
   CHECK(refused(with(2)) == "");
   CHECK(has(refused(with(-1)), "negative extent"));
-  CHECK(has(refused([](Formula& f) { f.out("y", f.in("x") + f.index(Axis("cols"), 6)); }), "has extent 5"));
+  CHECK(has(refused([](Formula& f) { f.out("y", f.in("x") + f.index(Axis("cols"), 5)); }), "is a tensor's"));
+  const auto twice = [](Formula& f) {
+    f.out("y", f.in("x") + sum(Axis("own"))(f.index(Axis("own"), 2)) + sum(Axis("own"))(f.index(Axis("own"), 3)));
+  };
+  CHECK(has(refused(twice), "already"));
   const auto in_scan = [](Formula& f) {
     const auto next = [&](std::span<const formula::Array> before) -> Stepped {
       return {.states = {before[0] + sum(Axis("own"))(f.index(Axis("own"), 2))}, .outputs = {before[0]}};

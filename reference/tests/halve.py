@@ -118,7 +118,7 @@ def main():
                 subprocess.run(
                     [str(program), "[rules]", "-a"], capture_output=True, env={**os.environ, "HALVED": str(k)}
                 ).returncode
-                != 0
+                > 0
             )
 
         if fails(-1):

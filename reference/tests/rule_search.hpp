@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "catch_shim.hpp"
 #include "reference/formula/formula.hpp"
 #include "reference/formula/track.hpp"
 
@@ -119,6 +120,15 @@ inline double worst_of(const Rule& rule, const Graph& graph) {
     }
   }
   return worst;
+}
+
+inline void check_rules(const std::vector<Rule>& rules, double least) {
+  for (const Rule& rule : rules) {
+    INFO(rule.name);
+    const double worst = worst_of(rule, graph_of(rule));
+    CHECK(worst <= 1);
+    CHECK(worst > least);
+  }
 }
 
 // a b with its rounding: the inexact argument of most rules.

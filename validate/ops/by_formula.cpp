@@ -15,9 +15,8 @@ namespace assay {
 
 namespace {
 
-constexpr std::int64_t kExtent = 4;  // of every axis of the cases that are tried
-constexpr std::int64_t kSteps =
-    128;  // of a recurrence, whose state may leave the range of f32 only after many; at half as much again a step after 219
+constexpr std::int64_t kExtent = 4;   // of every axis of the cases that are tried
+constexpr std::int64_t kSteps = 128;  // of a recurrence: a state that doubles at each leaves the range of f32
 
 // A problem of a small case, with its tensors' memory.
 class Small {
