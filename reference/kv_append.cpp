@@ -5,6 +5,7 @@
 #include "ops/core/linked.hpp"
 #include "reference/core/load.hpp"
 #include "reference/core/scratch.hpp"
+#include "reference/formula/linked_formula.hpp"
 
 namespace assay::reference {
 
@@ -37,3 +38,23 @@ double scratch(const kv_append::Args& a, const Rows& rows) {
 static const LinkedGolden<kv_append> linked_kv_append(golden, scratch);
 
 }  // namespace assay::reference
+
+namespace assay::formula {
+
+static void write(const assay::kv_append::Args&, Formula& f) {
+  const Axis max_pages("max_pages"), slots("slots");
+  const auto page_size = static_cast<double>(f.extent(Axis("page_size")));
+  const Array position = f.in("lengths") - static_cast<double>(f.extent(Axis("seq_q"))) + f.index(Axis("seq_q"));
+  const Array entry = quotient(maximum(position, 0), page_size);
+  const Array page = take(f.in("page_table"), max_pages, entry);
+  const Array slot = where(position < 0, -1, page * page_size + position - entry * page_size);
+  f.index(slots, f.extent(Axis("pages")) * f.extent(Axis("page_size")));
+  const Array place = f.index(Axis("pages")) * page_size + f.index(Axis("page_size"));
+  const Array is_new = take(put(1, slots, slot), slots, place);
+  for (const auto& [rows, pool] : {std::pair{"k", "k_pool"}, std::pair{"v", "v_pool"}})
+    f.out(pool, where(is_new, take(put(f.in(rows), slots, slot), slots, place), f.in(pool)));
+}
+
+static const LinkedFormula<assay::kv_append> formula_of_kv_append("kv_append", write);
+
+}  // namespace assay::formula

@@ -265,6 +265,19 @@ def paged_attention(q, k_pool, v_pool, page_table, lengths, scale=0):
     return {"o": out, "lse": logs}
 
 
+def kv_append(k, v, page_table, lengths, k_pool, v_pool):
+    """The pools, with each new row in the slot of its position.  Rows before the first position are left out."""
+    out = {}
+    for name, pool, rows in (("k_pool", k_pool, k), ("v_pool", v_pool, v)):
+        after = [list(page) for page in pool]
+        for tokens, pages, length in zip(rows, page_table, lengths):
+            for position, token in enumerate(tokens, length - len(tokens)):
+                if position >= 0:
+                    after[pages[position // len(pool[0])]][position % len(pool[0])] = token
+        out[name] = after
+    return out
+
+
 def attention_scores(q, k, mask="none", scale=0):
     seq_q, seq_k = len(q[0]), len(k[0])
     group = len(q[0][0]) // len(k[0][0])
@@ -407,6 +420,33 @@ def paged_attention_cases(rng):
         yield extents, {"scale": 0.3125} if number % 2 else {}, inputs
 
 
+def kv_append_cases(rng):
+    """As for paged attention.  In every third case the first sequence is shorter than its new rows, in every sixth it is empty."""
+    for number in range(24):
+        batch, seq_q = rng.randint(1, 2), rng.randint(1, 4)
+        kv_heads, dim = rng.randint(1, 2), rng.randint(1, 3)
+        page_size, max_pages = rng.randint(1, 3), rng.randint(2, 3)
+        pages = batch * max_pages + 1
+        owned = rng.sample(range(pages), batch * max_pages)
+        lengths = [rng.randint(min(seq_q, page_size * max_pages), page_size * max_pages) for _ in range(batch)]
+        if number % 3 == 2:
+            lengths[0] = 0 if number % 6 == 5 else min(lengths[0], max(1, seq_q - 1))
+        table = [owned[b * max_pages : (b + 1) * max_pages] for b in range(batch)]
+        for row, length in zip(table, lengths):
+            for entry in range((length + page_size - 1) // page_size, max_pages):
+                row[entry] = pages + 7
+        inputs = {
+            "k": draw(rng, batch, seq_q, kv_heads, dim),
+            "v": draw(rng, batch, seq_q, kv_heads, dim),
+            "page_table": table,
+            "lengths": lengths,
+            "k_pool": draw(rng, pages, page_size, kv_heads, dim),
+            "v_pool": draw(rng, pages, page_size, kv_heads, dim),
+        }
+        extents = {"batch": batch, "seq_q": seq_q, "pages": pages, "page_size": page_size, "max_pages": max_pages}
+        yield extents | {"kv_heads": kv_heads, "head_dim": dim}, {}, inputs
+
+
 ROPES = (
     {"rotary_dim": 4, "offset": 3, "base": 100},
     {"layout_of_pairs": "interleaved", "rotary_dim": 4, "offset": 2},
@@ -519,6 +559,7 @@ CASES = {
     "cross_entropy": cross_entropy_cases,
     "ffn_gelu": ffn_gelu_cases,
     "gemm_swiglu": gemm_swiglu_cases,
+    "kv_append": kv_append_cases,
     "paged_attention": paged_attention_cases,
     "layernorm_linear": layernorm_linear_cases,
     "residual_layernorm": lambda rng: residual_cases("residual_layernorm", rng),
@@ -603,6 +644,7 @@ OPS = {
         gelu,
         gelu_linear,
         gemm_swiglu,
+        kv_append,
         l2norm,
         layernorm,
         layernorm_linear,

@@ -23,6 +23,8 @@ class FormulaAnswers {
   virtual ~FormulaAnswers() = default;
   // Whether bounds() has a rule for every word of these numerics.
   virtual Legality has_rules(const Numerics& numerics) const = 0;
+  // The same numerics, but words that no rule of the formula reads have their default: the bounds are the same.
+  virtual Numerics words_read(const Numerics& numerics) const = 0;
   // Writes the bound of every element of the solved rows, of each output that is not empty.
   virtual void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) = 0;
 };
@@ -62,6 +64,7 @@ struct LinkedAnswers {
   // What make() takes.
   static inline SolveMemory (*memory)(const Args&, const Rows&) = nullptr;
   static inline FormulaFacts (*facts)(const Args&) = nullptr;
+  static inline Numerics (*words_read)(const Args&, const Numerics&) = nullptr;
   // Writes the first output as arithmetic with these roundings gives it, before its own rounding.  Returns whether a result
   // overflowed that is finite in exact arithmetic.
   static inline bool (*rounded)(const Args&, const Numerics&, Roundings, std::span<double> y) = nullptr;

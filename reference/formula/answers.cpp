@@ -19,6 +19,7 @@ class Answers final : public FormulaAnswers {
   }
 
   Legality has_rules(const Numerics& numerics) const override { return formula::has_rules(graph_, numerics); }
+  Numerics words_read(const Numerics& numerics) const override { return formula::words_read(graph_, storage_, numerics); }
   void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) override {
     for_each_part([&](const Values& part) {
       const Tracked tracked(part, {numerics, errors, storage_});

@@ -131,7 +131,7 @@ class Hiding {
       if (works_along(body, axes)) return false;
     for (const Node& n : graph.nodes) {
       if (!(n.over & axes)) continue;
-      if (n.kind == Kind::take || n.kind == Kind::scan) return false;
+      if (n.kind == Kind::take || n.kind == Kind::put || n.kind == Kind::scan) return false;
       const Mean mean = mean_of(graph, n);
       const Node& of = mean.weights < 0 ? n : graph.nodes[static_cast<std::size_t>(mean.weights)];
       const bool of_rows = of.kind == Kind::max || of.kind == Kind::logsumexp || info(of.kind).group == Group::row_function;
@@ -165,7 +165,7 @@ std::vector<int> cut_axes(const Graph& graph) {
   if (graph.outputs.empty()) return {};
   AxisSet free = ~AxisSet{0};
   for (const Port& output : graph.outputs) free &= set_of(output.axes);
-  each_node(graph, [&](const Visited& v) { free &= ~v.node.over; });
+  each_node(graph, [&](const Visited& v) { free &= ~(v.node.over | put_along(v.graph, v.node)); });
   const std::vector<int>& axes = graph.outputs[0].axes;
   std::vector<int> candidates;
   for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d)

@@ -53,6 +53,7 @@ enum class Kind : std::uint8_t {
   at_most,
   where,
   take,
+  put,
   exp,
   log,
   tanh,
@@ -87,7 +88,7 @@ enum class Group : std::uint8_t {
   function,      // of one array, element by element, with the function's own error
   reduction,     // over axes that the result lacks
   row_function,  // of whole rows
-  gather,        // of one array, at places that another one says
+  gather,        // of one array, from or to places that another one says
   recurrence     // a scan, which computes a graph of its own once for each position of an axis, and its results
 };
 
@@ -98,7 +99,7 @@ struct KindInfo {
   double flops;   // per element of the result; of a reduction, per term
 };
 
-inline constexpr std::array<KindInfo, 42> kKinds{{
+inline constexpr std::array<KindInfo, 43> kKinds{{
     {"input", Group::leaf, 0, 0},
     {"constant", Group::leaf, 0, 0},
     {"index", Group::leaf, 0, 0},
@@ -116,6 +117,7 @@ inline constexpr std::array<KindInfo, 42> kKinds{{
     {"at_most", Group::arithmetic, 2, 1},
     {"where", Group::arithmetic, 3, 1},
     {"take", Group::gather, 2, 0},
+    {"put", Group::gather, 2, 0},
     {"exp", Group::function, 1, 8},
     {"log", Group::function, 1, 8},
     {"tanh", Group::function, 1, 8},
@@ -153,7 +155,8 @@ struct Node {
   Kind kind = Kind::constant;
   std::vector<int> arguments{};                // indices of earlier nodes
   AxisSet axes = 0;                            // of the result
-  AxisSet over = 0;                            // the axes that a reduction sums, or along which another node works
+  AxisSet over = 0;                            // the axes that a reduction sums, or along which another node works; of take the
+                                               // axis that it takes from, of put those of its places
   double number = 0;                           // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given; of
                                                // a scan: how many states it has; of `given` and `result`: which of all
   std::string name{};                          // of an input or a step
@@ -190,6 +193,11 @@ struct Graph {
   }
   bool operator==(const Graph&) const = default;
 };
+
+// The axis to which `put` puts elements; none for other kinds.
+inline AxisSet put_along(const Graph& graph, const Node& node) {
+  return node.kind == Kind::put ? node.axes & ~graph.nodes[static_cast<std::size_t>(node.arguments[0])].axes : 0;
+}
 
 // A node of a graph or of a scan's body in it, and how often it is computed.
 struct Visited {

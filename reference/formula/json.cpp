@@ -124,6 +124,7 @@ class Reader {
     }
     if (node.kind == Kind::input && !given_.empty()) refuse(which + " is in a step");
     if (node.kind == Kind::given || kind->group == Group::recurrence) return add_of_scan(std::move(node), json, which);
+    if (node.kind == Kind::put) return add_put(std::move(node), which);
     const bool gathers = kind->group == Group::gather;
     const bool folds = kind->group == Group::reduction || kind->group == Group::row_function || gathers;
     const AxisSet foldable = gathers ? this->node(node.arguments[0]).axes : given;
@@ -134,6 +135,15 @@ class Reader {
     if (gathers) expected = (foldable & ~node.over) | this->node(node.arguments[1]).axes;
     const bool own_axes = node.kind == Kind::input || node.kind == Kind::index;
     if (!own_axes && node.axes != expected) refuse(which + " has other axes than its arguments");
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void add_put(Node node, const std::string& which) {
+    const AxisSet own = this->node(node.arguments[0]).axes, places = this->node(node.arguments[1]).axes;
+    if (node.over == 0 || node.over != places) refuse(which + " is over other axes than its places have");
+    const AxisSet kept = own & ~places, to = node.axes & ~kept;
+    if ((node.axes & kept) != kept || !std::has_single_bit(to) || (to & (own | places)))
+      refuse(which + " has other axes than its arguments, and one to which it puts them");
     graph_.nodes.push_back(std::move(node));
   }
 

@@ -15,6 +15,7 @@
 #include "reference/formula/formula.hpp"
 #include "reference/formula/rounded.hpp"
 #include "reference/formula/shapes.hpp"
+#include "reference/formula/words.hpp"
 
 namespace assay::formula {
 
@@ -24,6 +25,7 @@ struct DeclareTensors {
   Formula& f;
   std::vector<Tensor> inputs{};
   std::optional<DType> storage{};  // of the tensors that share the case's dtype
+  DType dtype() const { return storage.value_or(DType::f32); }
   // An extent that only follows from an axis is an axis of its own, like "batch+1".
   static std::vector<std::string> names(AxisList shape) {
     std::vector<std::string> out;
@@ -40,8 +42,10 @@ struct DeclareTensors {
   void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     input(name, t, axes, options);
   }
+  // One that is updated is an input too: what it holds before.
   void output(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     if (!t.rank) return;
+    if (options.updated) input(name, t, axes, options);
     if (!options.dtype && !storage) storage = t.dtype;
     f.declare_output(name, names(axes), t);
   }
@@ -71,6 +75,7 @@ struct LinkedFormula {
     LinkedAnswers<Op>::make = answer;
     LinkedAnswers<Op>::memory = [](const Args& args, const Rows& rows) { return memory_of(trace(&args), rows); };
     LinkedAnswers<Op>::facts = [](const Args& args) { return facts_of(trace(&args), Op::axes); };
+    LinkedAnswers<Op>::words_read = words_read;
     LinkedAnswers<Op>::rounded = rounded;
   }
 
@@ -85,12 +90,17 @@ struct LinkedFormula {
   static std::unique_ptr<FormulaAnswers> answer(const Args& args, const Rows& rows, std::span<const std::span<double>> values) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
-    return answers_of(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), rows, values);
+    return answers_of(f.graph(), declared.inputs, declared.dtype(), rows, values);
+  }
+  static Numerics words_read(const Args& args, const Numerics& numerics) {
+    Formula f;
+    const detail::DeclareTensors declared = record(args, f);
+    return formula::words_read(f.graph(), declared.dtype(), numerics);
   }
   static bool rounded(const Args& args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
-    return evaluate_rounded(f.graph(), declared.inputs, declared.storage.value_or(DType::f32), numerics, roundings, y);
+    return evaluate_rounded(f.graph(), declared.inputs, declared.dtype(), numerics, roundings, y);
   }
   static detail::DeclareTensors record(Args args, Formula& f) {  // of a copy, since bind() takes what it may change
     detail::DeclareTensors declare{f};

@@ -114,6 +114,7 @@ class Rounded final : public Interpretation {
       case Kind::constant: return Field::number(round_(node.number));
       case Kind::max:
       case Kind::take:
+      case Kind::put:
       case Kind::where: return values.compute(node);  // choose, and round nothing
       case Kind::step:
         return map(

@@ -110,6 +110,15 @@ Array take(const Array& a, Axis axis, const Array& indices, Place place) {
   return f.add({.kind = Kind::take, .arguments = {a.node(), indices.node()}, .axes = (axes & ~along) | more, .over = along});
 }
 
+Array put(const Operand& a, Axis axis, const Array& indices, Place place) {
+  Formula& f = formula_of(a, Operand(indices, place));
+  const int of = f.node_of(a);
+  const AxisSet to = AxisSet{1} << f.axis(axis.name, place), over = f.node(indices.node()).axes, axes = f.node(of).axes;
+  if ((axes | over) & to) refuse(place, "an array or its places have the axis '" + std::string(axis.name) + "' already");
+  if (!over) refuse(place, "the places have no axis");
+  return f.add({.kind = Kind::put, .arguments = {of, indices.node()}, .axes = (axes & ~over) | to, .over = over});
+}
+
 Array step(std::string_view name, const Operand& a, Stored stored) {
   Formula& f = formula_of(a);
   const int of = f.node_of(a);

@@ -41,30 +41,6 @@ constexpr auto scaled = [](double x, double y, double t) {
 
 const Field Tracked::kNone;
 
-Legality has_rules(const Graph& graph, const Numerics& numerics) {
-  const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
-  for (const Graph& body : graph.bodies)
-    if (const Legality legal = has_rules(body, numerics); !legal) return legal;
-  if (!graph.bodies.empty() && (numerics.mma_terms || numerics.factors.precision))
-    return Legality::no("a recurrence has no rule for tensor cores and narrowed factors, which take several steps at once");
-  if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
-    return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
-  // These words narrow a computed factor of a product.  Where there is none they change nothing.
-  const auto is_computed = [&](int argument) {
-    const Node& n = graph.nodes[static_cast<std::size_t>(argument)];
-    const bool rotated = n.kind == Kind::step && n.stored == Stored::where_rotated;
-    return n.kind != Kind::input && n.kind != Kind::take && !rotated;
-  };
-  const auto narrows = [&](const Node& n) {
-    return n.kind == Kind::dot && mean_of(graph, n).weights < 0 && std::ranges::any_of(n.arguments, is_computed);
-  };
-  if (std::ranges::none_of(graph.nodes, narrows)) return Legality::yes();
-  if (numerics.scaled_gradients) return Legality::no("scaled_gradients has no rule");
-  if (numerics.rounds_weights) return Legality::no("rounds_weights has no rule");
-  if (numerics.narrow_probabilities) return Legality::no("narrow_probabilities has no rule");
-  return Legality::yes();
-}
-
 Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off> given)
     : values_(values),
       declared_(declared),
@@ -302,7 +278,8 @@ Off Tracked::visit_arithmetic(int i) {
 Off Tracked::take(int i) const {
   const Node& n = node(i);
   if (!total(n.arguments[1]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
-  return {.any = values_.taken(n, total(n.arguments[0])), .fresh = {}};
+  const Field& t = total(n.arguments[0]);
+  return {.any = n.kind == Kind::put ? values_.put(n, t) : values_.taken(n, t), .fresh = {}};
 }
 
 Off Tracked::divide(int i) {

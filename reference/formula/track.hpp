@@ -15,7 +15,7 @@
 //
 // The rules stand beside their code: arithmetic and functions in track.cpp, conditions and maxima in track_choices.cpp, sums and
 // products in track_sums.cpp, softmax and its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp,
-// variances and other ways to a LayerNorm in track_norms.cpp, recurrences in track_scans.cpp.
+// variances and other ways to a LayerNorm in track_norms.cpp, recurrences in track_scans.cpp; which words they read in words.cpp.
 #pragma once
 
 #include <cmath>
@@ -25,6 +25,7 @@
 
 #include "ops/core/contract.hpp"
 #include "reference/formula/values.hpp"
+#include "reference/formula/words.hpp"
 
 namespace assay::formula {
 
@@ -46,9 +47,6 @@ struct Declared {
   Errors errors = Errors::independent;
   DType storage = DType::f32;  // of the tensors that share the case's dtype
 };
-
-// Whether track() has a rule for every word of these numerics; if not, `why` names the word.
-Legality has_rules(const Graph& graph, const Numerics& numerics);
 
 class Tracked {
  public:

@@ -166,7 +166,7 @@ Off Tracked::multiply_up(int i) const {
   if (coherent()) return {plus(e, any, own(Errors::coherent)), {}, kUniform};
   // Of tensor cores, which truncate to one side, and of narrowed factors the split is not known: the whole is `any`.
   if (numerics.mma_terms || numerics.factors.precision) return {plus(e, any, own(declared_.errors)), {}, kUniform};
-  const double steps = std::clamp(static_cast<double>(numerics.chain.roundings(count)) + 1, 1.0, kLambda * kLambda);
+  const double steps = std::min(roundings(static_cast<double>(count)) + 1, kLambda * kLambda);
   return {any, own(declared_.errors), std::min(deviations_counted(), std::sqrt(3 * steps))};
 }
 

@@ -194,7 +194,7 @@ Field Values::compute(const Node& node) const {
       for (std::int64_t i = 0; i < extents_[axis]; ++i) positions.push_back(static_cast<double>(position(axis, i)));
       return {node.axes, {positions.begin(), positions.end()}};
     }
-    case Group::gather: return take(node);
+    case Group::gather: return node.kind == Kind::put ? put(node, value(0)) : take(node);
     case Group::arithmetic:
     case Group::function:
       if (node.kind == Kind::cos_turn || node.kind == Kind::sin_turn) return turn(extents_, node, value(0), value(1), value(2));
@@ -372,7 +372,8 @@ bool Values::is_exact(const Node& node) const {
     case Kind::less:
     case Kind::at_most:
     case Kind::where:
-    case Kind::take: return std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
+    case Kind::take:
+    case Kind::put: return std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
     default: return false;
   }
 }
@@ -427,7 +428,8 @@ Known Values::known_of(int i) const {
     case Kind::dot: break;
     case Kind::constant: y.whole = std::floor(node.number) == node.number && std::fabs(node.number) < 0x1p53; break;
     case Kind::index: y.whole = true; break;
-    case Kind::take: y.whole = (*this)[node.arguments[0]].whole; break;
+    case Kind::take:
+    case Kind::put: y.whole = (*this)[node.arguments[0]].whole; break;
     default:
       y.whole = (info(node.kind).group == Group::arithmetic || node.kind == Kind::sum || node.kind == Kind::max) &&
                 std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].whole; });

@@ -100,6 +100,8 @@ class Values {
   const Known& found(const Node& node) const;
   // The elements of a field of an array's at the places that a node takes from it.
   Field taken(const Node& take, const Field& from) const;
+  // The reverse: elements of a field of an array's at the places to which a node puts them.
+  Field put(const Node& put, const Field& from) const;
   Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
   Field only_negative_zeros(const Node& sum) const;
   // An output's values in the order of its tensor.

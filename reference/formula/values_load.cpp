@@ -125,6 +125,40 @@ Field Values::taken(const Node& node, const Field& from) const {
       extents_, [elements = from.at.data()](double at) { return elements[static_cast<std::size_t>(at)]; }, offsets);
 }
 
+Field Values::put(const Node& node, const Field& from) const {
+  if (from.none()) return from;
+  const AxisSet kept = from.axes & ~node.over, to = put_along(graph_, node);
+  const int along = std::countr_zero(to);
+  const Places in_order = places_in(list_of(kept | to), extents_);
+  const std::vector<std::int64_t>& of_axis = in_order[static_cast<std::size_t>(along)];
+  // Where each element goes; -1: nowhere.
+  Field offsets = map(
+      extents_,
+      [&](double place) {
+        const bool is_there = place >= 0 && place < static_cast<double>(of_axis.size());
+        return is_there ? static_cast<double>(of_axis[static_cast<std::size_t>(place)]) : -kInfinity;
+      },
+      (*this)[node.arguments[1]].value);
+  for (const int axis : list_of(kept)) {
+    const auto& of_kept = in_order[static_cast<std::size_t>(axis)];
+    offsets = plus(extents_, offsets, Field{AxisSet{1} << axis, {of_kept.begin(), of_kept.end()}});
+  }
+  offsets = spread(extents_, kept | node.over, offsets);
+  const Field elements = spread(extents_, offsets.axes, from);
+  Field out = Field::like(kept | to, extents_, 0);
+  std::vector<bool> is_taken(out.at.size());
+  double* const written = out.at.own();
+  for (std::size_t k = 0; k < elements.at.size(); ++k) {
+    if (offsets.at[k] < 0) continue;
+    const auto at = static_cast<std::size_t>(offsets.at[k]);
+    if (is_taken[at])
+      throw FormulaError("two elements are put to one place along '" + graph_.axis_names[static_cast<std::size_t>(along)] + "'");
+    is_taken[at] = true;
+    written[at] = elements.at[k];
+  }
+  return out;
+}
+
 // Of a mean, what its weights hide is not read: infinities and NaNs of the other factor count where they are seen.
 Field Values::multiply_up(const Node& node) const {
   const Mean mean = mean_of(graph_, node);

@@ -78,6 +78,42 @@ TEST_CASE("formula: a reduction of blocks has an axis of the formula's own", "[f
     }
 }
 
+// Rows that go to places of another axis: the last first, and the first nowhere.
+TEST_CASE("formula: elements are put to places, with their errors, and 0 where none goes", "[formula]") {
+  using formula::Axis, formula::Array;
+  constexpr std::int64_t kTokens = 4, kSlots = 6;
+  std::vector<double> x(kTokens * 2), y(kSlots * 2);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + 0x1p-23 * static_cast<double>(i + 1);
+  const auto put_with = [&](const std::function<Array(Formula&)>& places) {
+    Formula f;
+    f.declare_input("x", {"tokens", "channels"}, dense(x.data(), f64, {kTokens, 2}));
+    f.declare_output("y", {"slots", "channels"}, dense(y.data(), f64, {kSlots, 2}));
+    const Array squares = f.in("x") * f.in("x");
+    f.out("y", put(squares, Axis("slots"), places(f)));
+    CHECK(parse(to_json(f.graph())) == f.graph());
+    const std::vector<Tensor> inputs{dense(x.data(), f64, {kTokens, 2})};
+    const std::vector<Declared> declared{{.numerics = {}}};
+    return evaluate(f.graph(), inputs, {.total = kSlots}, declared)[0];
+  };
+  const Answer a = put_with([](Formula& f) { return where(f.index(Axis("tokens")) < 1, -1, 5 - f.index(Axis("tokens"))); });
+  for (std::size_t slot = 0; slot < kSlots; ++slot)
+    for (std::size_t c = 0; c < 2; ++c) {
+      const std::size_t i = slot * 2 + c;
+      const bool is_written = slot >= 2 && slot <= 4;
+      const double from = is_written ? x[(5 - slot) * 2 + c] : 0;
+      CHECK(a.values[i] == from * from);
+      CHECK(a.errors[0][i] == std::fabs(from * from - static_cast<double>(static_cast<float>(from * from))));
+    }
+  CHECK(a.errors[0][4] > 0);
+  CHECK_THROWS_AS(put_with([](Formula& f) { return quotient(f.index(Axis("tokens")), 2); }), FormulaError);
+
+  const auto has = [](const std::string& text, std::string_view words) { return text.find(words) != text.npos; };
+  CHECK(has(refused([](Formula& f) { f.out("y", put(f.in("x"), Axis("cols"), f.index(Axis("rows")))); }), "'cols' already"));
+  CHECK(has(refused([](Formula& f) { f.out("y", put(f.in("x"), Axis("none"), f.index(Axis("rows")))); }), "no axis 'none'"));
+  const auto at_a_number = [](Formula& f) { f.out("y", put(f.in("x"), Axis("out"), sum(Axis("rows"))(f.index(Axis("rows"))))); };
+  CHECK(has(refused(at_a_number), "the places have no axis"));
+}
+
 TEST_CASE("formula: an axis of the formula's own has one extent, and is made outside of scans", "[formula]") {
   using formula::Axis, formula::Array;
   const auto has = [](const std::string& text, std::string_view words) { return text.find(words) != text.npos; };

@@ -20,12 +20,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "reference/formula").glob("track*.cpp"))
-TESTS = [*sorted((ROOT / "reference/tests").glob("formula_[cr]*s_test.cpp")), ROOT / "cmake/catch/catch_main.cpp"]
+TESTS = [*sorted((ROOT / "reference/tests").glob("formula_[ckr]*s_test.cpp")), ROOT / "cmake/catch/catch_main.cpp"]
 FLAGS = [
     "-std=c++20",
     "-O1",
     "-fno-math-errno",
     "-w",
+    f'-DASSAY_DATASETS_DIR="{ROOT}/datasets"',
     "-I",
     str(ROOT),
     "-I",
@@ -58,8 +59,10 @@ def constants(path, words):
         for match in CONSTANT.finditer(code):
             before = code[: match.start()].rstrip()
             after = code[match.end() :].lstrip()
-            if match["number"] in ("0", "0.0") or before.endswith(("/", "return -", "<")):
-                continue  # half a divisor only allows more
+            if match["number"] in ("0", "0.0") or before.endswith(("/", "return -", ": -", "<", "==")):
+                continue  # half a divisor only allows more; what is compared, or says that there is none, is no constant
+            if re.match(r"[<>]", after):
+                continue
             declared = re.search(r"(double|auto|Field&?|DType|int|&)$", before) or re.match(r"=[^=]", after)
             if match["unit"] and (declared or re.search(r"\[[^\]]*$", before)):
                 continue  # a name that is declared or captured here

@@ -163,7 +163,9 @@ bool makes_no_difference(const Graph& g, std::size_t i, std::string_view mistake
   };
   if (mistake == "a whole number one more")
     return used_by([&](const Node& n) {
-      return n.kind == Kind::where && n.arguments[2] == static_cast<int>(i) && is_place(static_cast<int>(&n - g.nodes.data()));
+      const bool only_shows_where = n.kind == Kind::put && n.arguments[0] == static_cast<int>(i);
+      return only_shows_where ||
+             (n.kind == Kind::where && n.arguments[2] == static_cast<int>(i) && is_place(static_cast<int>(&n - g.nodes.data())));
     });
   if (mistake == "a step left out" || mistake == "the other operand alone")
     return g.nodes[i].kind == Kind::where && used_by([](const Node& n) { return n.kind == Kind::take; });

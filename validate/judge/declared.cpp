@@ -52,12 +52,19 @@ std::vector<std::size_t> words_of(const Numerics& n) {
     if (numerics_words()[w].value(n) != numerics_words()[w].value({})) said.push_back(w);
   return said;
 }
-// A declaration with these of its words at their default, also those that nobody can omit.
-Numerics without_any(const Numerics& n, std::span<const std::size_t> words) {
-  Numerics rest;
-  for (const std::size_t w : words_of(n))
-    if (std::find(words.begin(), words.end(), w) == words.end()) numerics_words()[w].read(numerics_words()[w].value(n), rest);
-  return rest;
+// A declaration with only these of its words, and those that every text has.
+Numerics with_only(const Numerics& n, std::span<const std::size_t> words) {
+  Numerics only{.accumulate = n.accumulate, .chain = n.chain};
+  for (const std::size_t w : words) numerics_words()[w].read(numerics_words()[w].value(n), only);
+  return only;
+}
+
+// Whether a declaration has all words of another.  Then it allows whatever the other does, unless one of its words stands for
+// another way to compute, whose errors are others.
+bool allows(const Numerics& loose, const Numerics& tight) {
+  return loose.cancelling_gelu == tight.cancelling_gelu && std::ranges::all_of(words_of(tight), [&](std::size_t w) {
+           return numerics_words()[w].value(loose) == numerics_words()[w].value(tight);
+         });
 }
 
 }  // namespace
@@ -116,25 +123,31 @@ std::vector<DeclaredLine> Declared::looser() const {
 }
 
 void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(const Numerics&)>& meets,
-                     const std::function<bool(const Numerics&, const Numerics&)>& differ) {
+                     const std::function<Numerics(const Numerics&)>& words_read) {
   if (r.compared == 0) return;
   std::unique_lock lock(mutex_);
   const auto [at, fresh] = kernels_.try_emplace({std::string(k.op), std::string(k.name)});
   Seen& s = at->second;
   if (fresh)
-    for (const Numerics& n : suggestions()) s.met.push_back({n, words_of(n)});
+    for (const Numerics& n : suggestions()) s.met.push_back({n, {}});
   lock.unlock();
   const std::lock_guard own(s.mutex);
   ++s.cases;
+  std::vector<Numerics> met, missed;  // in this case
   std::erase_if(s.met, [&](Met& m) {
-    // Note: a word that changes no bound may yet excuse a kernel from exact answers, so it is left out.
-    std::vector<std::size_t> idle;
-    for (const std::size_t w : words_of(m.suggested))
-      if (numerics_words()[w].word != "accumulate" && numerics_words()[w].word != "chain" &&
-          !differ(m.suggested, without_any(m.suggested, {&w, 1})))
-        idle.push_back(w);
-    std::erase_if(m.idle, [&](std::size_t w) { return std::find(idle.begin(), idle.end(), w) == idle.end(); });
-    return !meets(without_any(m.suggested, idle));
+    // Note: a word that the op does not read may yet excuse a kernel from exact answers, so it is left out.
+    const Numerics read = words_read(m.suggested);
+    if (std::ranges::find(missed, read) != missed.end()) return true;
+    if (std::ranges::none_of(met, [&](const Numerics& tighter) { return allows(read, tighter); })) {
+      if (!meets(read)) {
+        missed.push_back(read);
+        return true;
+      }
+      met.push_back(read);
+    }
+    for (const std::size_t w : words_of(read))
+      if (std::ranges::find(m.read, w) == m.read.end()) m.read.push_back(w);
+    return false;
   });
 }
 
@@ -143,7 +156,7 @@ std::vector<SuggestedLine> Suggested::lines() const {
   std::vector<SuggestedLine> all;
   for (const auto& [key, s] : kernels_)
     all.push_back(
-        {key.first, key.second, s.met.empty() ? "" : text_of(without_any(s.met.front().suggested, s.met.front().idle)), s.cases});
+        {key.first, key.second, s.met.empty() ? "" : text_of(with_only(s.met.front().suggested, s.met.front().read)), s.cases});
   return all;
 }
 

@@ -47,19 +47,19 @@ class Declared {
 
 // The first declaration of a short list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
 // one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.  Of a declaration only words
-// are told that change some bound of the op.
+// are told that the op's formula reads.
 class Suggested {
  public:
-  // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics; `differ`: whether some
-  // bound of them differs with two.  Thread-safe.
+  // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics.  It is asked only where no
+  // declaration with fewer words has been met.  `words_read`: Problem::words_read.  Thread-safe.
   void look(const Kernel&, const Record&, const std::function<bool(const Numerics&)>& meets,
-            const std::function<bool(const Numerics&, const Numerics&)>& differ);
+            const std::function<Numerics(const Numerics&)>& words_read);
   std::vector<SuggestedLine> lines() const;  // sorted by op and kernel
 
  private:
   struct Met {
     Numerics suggested{};
-    std::vector<std::size_t> idle{};  // indices of its words that have changed no bound yet
+    std::vector<std::size_t> read{};  // indices of its words that the op has read in some case
   };
   struct Seen {
     std::mutex mutex{};

@@ -84,19 +84,7 @@ class OutputJudge {
            });
   }
 
-  // Whether some bound differs with other numerics.
-  bool bounds_differ(const Numerics& a, const Numerics& b) const {
-    constexpr std::int64_t kMost = 4096;  // elements that are asked
-    if (!problem_.has_bounds(a) || !problem_.has_bounds(b)) return true;
-    for (const Output& y : outputs_) {
-      const SolvedElements solved(problem_, y.number, y.runs[0].size());
-      const std::int64_t step = std::max<std::int64_t>(1, solved.count() / kMost);
-      for (std::int64_t k = 0; k < solved.count(); k += step)
-        // Note: where the right value is a NaN, so is the bound.
-        if (std::fabs(problem_.bound(a, y.number, solved[k]) - problem_.bound(b, y.number, solved[k])) > 0) return true;
-    }
-    return false;
-  }
+  Numerics words_read(const Numerics& n) const { return problem_.words_read(n); }
 
  private:
   struct Output {
@@ -405,8 +393,7 @@ void judge_outputs(Prepared& p, const Kernel& kernel, const Runs& runs, const On
     onlookers.declared->look(kernel, r, [&](const Numerics& n) { return outputs.margin(n); });
   if (onlookers.suggested)
     onlookers.suggested->look(
-        kernel, r, [&](const Numerics& n) { return outputs.meets(n); },
-        [&](const Numerics& a, const Numerics& b) { return outputs.bounds_differ(a, b); });
+        kernel, r, [&](const Numerics& n) { return outputs.meets(n); }, [&](const Numerics& n) { return outputs.words_read(n); });
 }
 
 }  // namespace assay

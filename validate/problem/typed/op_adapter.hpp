@@ -74,6 +74,10 @@ class TypedProblem final : public Problem {
   Legality has_bounds(const Numerics& n) const override {
     return FormulaAlone<C> && derived_ ? derived_->has_rules(n) : Legality::yes();
   }
+  Numerics words_read(const Numerics& n) const override {
+    if (derived_) return derived_->words_read(n);
+    return LinkedAnswers<C>::words_read ? LinkedAnswers<C>::words_read(args_, n) : n;
+  }
   bool by_formula(const Numerics& n) const override { return derived_ && derived_->has_rules(n); }
   std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {
     return derived_->bounds(errors, n, rows_.all());

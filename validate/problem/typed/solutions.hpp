@@ -97,6 +97,7 @@ class Derived {
   }
   std::span<const double> golden(int output) const { return outputs_.at(static_cast<std::size_t>(output)).values(); }
   Legality has_rules(const Numerics& n) const { return answers_ ? answers_->has_rules(n) : Legality::yes(); }
+  Numerics words_read(const Numerics& n) const { return answers_ ? answers_->words_read(n) : n; }
   std::vector<LazyArray> bounds(Errors errors, const Numerics& n, bool whole) const {
     std::vector<LazyArray> all;
     for (const LazyArray& golden : outputs_) all.emplace_back(golden.values().size(), whole);

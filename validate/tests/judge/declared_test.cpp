@@ -2,6 +2,7 @@
 #include "validate/judge/declared.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "catch_shim.hpp"
 
@@ -82,10 +83,23 @@ TEST_CASE("declared: errors in f32 that stay below half of what is predicted are
   CHECK_FALSE(told(bf16, 0.2));
 }
 
+namespace {
+
+Numerics every_word(const Numerics& n) { return n; }
+Numerics all_but_gelu(Numerics n) {
+  n.cancelling_gelu = false;
+  return n;
+}
+// Of an op that reads one word beside those of every sum.
+Numerics only_gelu(const Numerics& n) {
+  return {.accumulate = n.accumulate, .chain = n.chain, .cancelling_gelu = n.cancelling_gelu};
+}
+
+}  // namespace
+
 TEST_CASE("suggested: the first of the list that every case meets, and none if a case meets none", "[declared]") {
   const Kernel k = kernel({});
   Suggested all;
-  const auto every_word = [](const Numerics& a, const Numerics& b) { return a != b; };
   for (int i = 0; i < 3; ++i)
     all.look(
         k, passed(f16, 0.4),
@@ -109,17 +123,33 @@ TEST_CASE("suggested: the first of the list that every case meets, and none if a
   CHECK(nlohmann::json::parse(to_json(all.lines()[0])).at("record") == "suggested");
 }
 
-TEST_CASE("suggested: only words that change a bound of the op, and none of the others excuses an exact answer", "[declared]") {
+TEST_CASE("suggested: only words that the op reads, and none of the others excuses an exact answer", "[declared]") {
   const Kernel k = kernel({});
   Suggested all;
-  // An op whose bound knows one word.  The kernel needs it.
-  const auto differ = [](const Numerics& a, const Numerics& b) { return a.cancelling_gelu != b.cancelling_gelu; };
   all.look(
-      k, passed(f32, 0.4), [](const Numerics& n) { return n.cancelling_gelu; }, differ);
-  all.look(
-      k, passed(f32, 0.4), [](const Numerics&) { return true; }, [](const Numerics&, const Numerics&) { return false; });
+      k, passed(f32, 0.4), [](const Numerics& n) { return n.cancelling_gelu; }, only_gelu);
   CHECK(all.lines()[0].numerics == "accumulate=f32 chain=1 cancelling_gelu");
   all.look(
-      k, passed(f32, 0.4), [](const Numerics& n) { return !n.exact_where_representable(f32); }, differ);
-  CHECK(all.lines()[0].numerics != "accumulate=f32 chain=1 cancelling_gelu");
+      k, passed(f32, 0.4), [](const Numerics& n) { return !n.exact_where_representable(f32); }, only_gelu);
+  CHECK(all.lines()[0].numerics.empty());
+}
+
+TEST_CASE(
+    "suggested: what the tightest allows is asked once, and what no declaration allows once for each that the op tells apart",
+    "[declared]") {
+  const Kernel k = kernel({});
+  Suggested right, wrong;
+  int asked = 0;
+  const auto meets = [&](bool met) {
+    return [&asked, met](const Numerics&) {
+      ++asked;
+      return met;
+    };
+  };
+  right.look(k, passed(f32, 0.4), meets(true), all_but_gelu);
+  CHECK(std::exchange(asked, 0) == 1);
+  right.look(k, passed(f32, 0.4), meets(true), only_gelu);  // the word stands for another way to compute
+  CHECK(std::exchange(asked, 0) == 2);
+  wrong.look(k, passed(f32, 0.4), meets(false), only_gelu);
+  CHECK(asked == 4);  // sums in f32, these with the word, sums in f16, sums in bf16
 }
