@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "reference/formula/evaluate.hpp"
+#include "reference/formula/visit.hpp"
 
 namespace assay::formula {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/formula/evaluate.hpp"
+#include "reference/formula/visit.hpp"
 
 #include <malloc.h>
 #include <omp.h>

@@ -194,27 +194,6 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-// The axis to which `put` puts elements; none for other kinds.
-inline AxisSet put_along(const Graph& graph, const Node& node) {
-  return node.kind == Kind::put ? node.axes & ~graph.nodes[static_cast<std::size_t>(node.arguments[0])].axes : 0;
-}
-
-// A node of a graph or of a scan's body in it, and how often it is computed.
-struct Visited {
-  const Graph& graph;  // that it is in
-  const Node& node;
-  double times = 1;
-};
-// Calls visit(Visited) for all of them.
-template <class Visit>
-void each_node(const Graph& graph, Visit&& visit, double times = 1) {
-  for (const Node& node : graph.nodes) {
-    visit(Visited{graph, node, times});
-    if (node.kind == Kind::scan)
-      each_node(graph.bodies[static_cast<std::size_t>(node.body)], visit, times * static_cast<double>(graph.size(node.over)));
-  }
-}
-
 // The graph with these outputs, and only the nodes that they need; inputs that none needs stay if asked for.
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs);
 

@@ -13,6 +13,7 @@
 
 #include "reference/formula/field.hpp"
 #include "reference/formula/graph.hpp"
+#include "reference/formula/visit.hpp"
 
 namespace assay::formula {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "reference/formula/answers.hpp"
 #include "reference/formula/evaluate.hpp"
+#include "reference/formula/visit.hpp"
 
 namespace assay::formula {
 namespace {

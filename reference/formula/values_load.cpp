@@ -6,6 +6,7 @@
 
 #include "reference/core/load.hpp"
 #include "reference/formula/values.hpp"
+#include "reference/formula/visit.hpp"
 
 namespace assay::formula {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reference/formula/values.hpp"
+#include "reference/formula/visit.hpp"
 
 namespace assay::formula {
 namespace {
