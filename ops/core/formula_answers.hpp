@@ -23,7 +23,7 @@ class FormulaAnswers {
   virtual ~FormulaAnswers() = default;
   // Whether bounds() has a rule for every word of these numerics.
   virtual Legality has_rules(const Numerics& numerics) const = 0;
-  // The same numerics, but words that no rule of the formula reads have their default: the bounds are the same.
+  // Of numerics for which there are rules: the same, but words that none reads have their default.  The bounds are the same.
   virtual Numerics words_read(const Numerics& numerics) const = 0;
   // Writes the bound of every element of the solved rows, of each output that is not empty.
   virtual void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) = 0;

@@ -131,7 +131,7 @@ class Hiding {
     for (const Graph& body : graph.bodies)
       if (works_along(body, axes)) return false;
     for (const Node& n : graph.nodes) {
-      if (!(n.over & axes)) continue;
+      if (!((n.over | put_along(graph, n)) & axes)) continue;
       if (n.kind == Kind::take || n.kind == Kind::put || n.kind == Kind::scan) return false;
       const Mean mean = mean_of(graph, n);
       const Node& of = mean.weights < 0 ? n : graph.nodes[static_cast<std::size_t>(mean.weights)];
@@ -143,7 +143,7 @@ class Hiding {
 
   static bool works_along(const Graph& graph, AxisSet axes) {
     bool found = false;
-    each_node(graph, [&](const Visited& v) { found = found || (v.node.over & axes); });
+    each_node(graph, [&](const Visited& v) { found = found || ((v.node.over | put_along(v.graph, v.node)) & axes); });
     return found;
   }
 

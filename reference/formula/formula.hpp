@@ -100,9 +100,9 @@ Array operator&&(const Operand& a, const Operand& b);
 Array where(const Operand& condition, const Operand& a, const Operand& b);
 // The elements of an array at these indices along one of its axes, which the result lacks; it has the axes of the indices.
 Array take(const Array& a, Axis axis, const Array& indices, Place place = Place::current());
-// The reverse: an array along an axis that it gets anew, with the elements of a at these indices along it.  It lacks the axes of
-// the indices.  An element whose index is not there, as -1, goes nowhere; where none goes there is 0.  Two in one place are an
-// error.
+// The reverse: the result has a new axis in place of those of the indices, and there stands element a[i] at index indices[i].  An
+// element whose index is not there, as -1, goes nowhere; where none goes there is 0.  Two in one place are an error.  An axis
+// that no tensor has is made before, by Formula::index.
 Array put(const Operand& a, Axis axis, const Array& indices, Place place = Place::current());
 
 // A result that kernels may round to the storage dtype before the next step.

@@ -71,8 +71,19 @@ void Tracked::note_overflow(int i) {
 }
 
 const Field& Tracked::total_put_out(int i) const {
-  const auto at = put_out_.find(i);
-  return at == put_out_.end() ? total(i) : at->second;
+  const Node& n = node(i);
+  if (n.kind == Kind::step && !stores(n)) return total_put_out(n.arguments[0]);
+  if (const auto at = put_out_.find(i); at != put_out_.end()) return at->second;
+  if (n.kind != Kind::result) return total(i);
+  const auto scan = put_out_of_scans_.find(n.arguments[0]);
+  return scan == put_out_of_scans_.end() ? total(i) : scan->second[static_cast<std::size_t>(n.number)];
+}
+
+bool Tracked::stores(const Node& step) const {
+  const Numerics& numerics = declared_.numerics;
+  return step.stored == Stored::with_intermediates ? numerics.stores_intermediate
+         : step.stored == Stored::with_every_step  ? numerics.stores_every_step
+                                                   : numerics.rounds_rotated;
 }
 
 const Field& Tracked::total(int i) const {
@@ -87,7 +98,7 @@ const Field& Tracked::total(int i) const {
 
 std::vector<double> Tracked::output(std::size_t number) const {
   const Port& port = values_.graph().outputs[number];
-  return values_.in_order_of(port, total(port.node));
+  return values_.in_order_of(port, total_put_out(port.node));
 }
 
 const Field& Tracked::of(Symbol symbol) const { return symbol.reciprocal ? reciprocals_.at(symbol.node) : total(symbol.node); }
@@ -209,12 +220,8 @@ Off Tracked::visit_arithmetic(int i) {
   switch (n.kind) {
     case Kind::step: {
       const Brought x = brought(n.arguments[0], n.axes);
-      const Numerics& numerics = declared_.numerics;
-      const bool is_stored = n.stored == Stored::with_intermediates ? numerics.stores_intermediate
-                             : n.stored == Stored::with_every_step  ? numerics.stores_every_step
-                                                                    : numerics.rounds_rotated;
       Off off{*x.any, *x.fresh, x.k};
-      return is_stored ? stored(i, std::move(off)) : off;
+      return stores(n) ? stored(i, std::move(off)) : off;
     }
     case Kind::rounded_to: {
       const auto off = [to = n.to](double x, double y, double t) {

@@ -29,7 +29,7 @@
 
 namespace assay::formula {
 
-inline constexpr double kMostExponent = 700;  // exp of more overflows
+inline constexpr double kMostExponent = 700;  // exp of little more than this overflows
 constexpr double kEitherZero = 0x1p-200;      // where either zero is right: an error below any number but 0
 
 // A fresh error of one rounding is uniform at the most: its deviation is the largest error over sqrt(3).
@@ -57,8 +57,10 @@ class Tracked {
   std::vector<double> output(std::size_t number) const;
   // The whole error of a node, as what is computed from it sees it: infinite where an error may be an infinity or NaN.
   const Field& total(int node) const;
-  // The same where it is put out.
+  // The same where it is put out: what overflows there does so in every kernel.
   const Field& total_put_out(int node) const;
+  // Of a step of a scan: whether some result may leave the accumulator's range.
+  bool overflows() const { return !put_out_.empty() || !put_out_of_scans_.empty(); }
   // A node's error where shared errors cannot be followed: they count as `any`.
   Off alone(int node) const;
 
@@ -75,6 +77,8 @@ class Tracked {
   };
   static const Field kNone;
   Brought brought(int argument, AxisSet axes) const;
+  // Whether a kernel may round a step's result to the storage dtype.
+  bool stores(const Node& step) const;
   // Of a node's whole error, what is infinite.
   const Field& infinite_in(int node) const;
   // The error that elements share through a symbol.
@@ -99,7 +103,7 @@ class Tracked {
   Off decide(int node) const;
   Off pick_one(int node) const;  // where
   Off take(int node) const;
-  std::vector<Off> scanned(int node) const;  // of a scan's results
+  std::vector<Off> scanned(int node);  // of a scan's results
   Off apply_function(int node) const;
   Off add_up(int node) const;
   Off multiply_up(int node) const;
@@ -127,11 +131,12 @@ class Tracked {
   double function_ = 0;       // the relative error of exp and the like
   std::vector<Off> given_;
   std::vector<Off> off_;
-  std::map<int, std::vector<Off>> results_;           // of scans
-  mutable std::vector<std::optional<Field>> totals_;  // those that were asked for
-  mutable std::map<int, Field> infinite_;             // what infinite_in() found
-  std::map<int, Field> put_out_;                      // of nodes with an overflow, the errors without it
-  std::map<int, Field> reciprocals_;                  // the error of 1/x of a divisor
+  std::map<int, std::vector<Off>> results_;             // of scans
+  mutable std::vector<std::optional<Field>> totals_;    // those that were asked for
+  mutable std::map<int, Field> infinite_;               // what infinite_in() found
+  std::map<int, Field> put_out_;                        // of nodes with an overflow, the errors without it
+  std::map<int, std::vector<Field>> put_out_of_scans_;  // of results of scans in which there was one
+  std::map<int, Field> reciprocals_;                    // the error of 1/x of a divisor
 };
 
 }  // namespace assay::formula

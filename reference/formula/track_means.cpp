@@ -99,7 +99,18 @@ Off Tracked::mean_up(int i) const {
   const Field moves = map(
       e, [](double squares, double rest) { return rest > 0 ? std::sqrt(squares) / rest : 0.0; }, moved, left);
   Field brought;
-  if (!values_[mean.of].exact) brought = dot_over(e, n.over, p, spread(e, v.axes, total(mean.of)));
+  if (!values_[mean.of].exact) {
+    const Field of_v = spread(e, v.axes, total(mean.of));
+    constexpr auto finite = [](double t) { return t < kInfinity ? t : 0.0; };
+    constexpr auto is_infinite = [](double t) { return t < kInfinity ? 0.0 : 1.0; };
+    const bool all_finite = std::ranges::all_of(of_v.at, [](double t) { return t < kInfinity; });
+    brought = dot_over(e, n.over, p, all_finite ? of_v : map(e, finite, of_v));
+    const int condition = condition_of(values_.graph(), node(mean.weights));
+    if (!all_finite)  // of what is seen, whatever its weight
+      brought = map(
+          e, [](double t, double infinite) { return infinite > 0 ? kInfinity : t; }, brought,
+          dot_over(e, n.over, condition < 0 ? Field::number(1) : values_[condition].value, map(e, is_infinite, of_v)));
+  }
 
   const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
   const double u = u_, u_stored = narrow ? unit_roundoff(declared_.storage) : 0;
@@ -108,7 +119,7 @@ Off Tracked::mean_up(int i) const {
   const auto whole = [&](double o, double moves_of_row, double widest_of_row, double largest, double unhidden, double spread_of_v,
                          double size, double root, double exps, double squares, double log_sum, double of_v) {
     if (!std::isfinite(o)) return 0.0;
-    if (widest_of_row == kInfinity || std::isnan(of_v)) return kInfinity;  // a score or a v that may be infinite, or NaN
+    if (widest_of_row == kInfinity) return kInfinity;  // a score that may be infinite, or NaN
     if (exps == 0) return kEitherZero;  // sees nothing: 0, but weights of 0 times negative numbers may add up to -0
     const double farthest = std::min(largest, unhidden), far = farthest + std::fabs(o),
                  grown = std::exp(std::min(2 * widest_of_row, 2 * kWidest));

@@ -72,7 +72,7 @@ std::optional<Off> Tracked::running_moment(int i) const {
   const Centred row = pattern.varied(i);
   const bool is_mean = pattern.centres(i);
   if (!is_mean && row.of < 0) return {};
-  const int of_mean = is_mean ? sum : node(row.mean).arguments[0];
+  const int of_mean = is_mean ? sum : node(row.mean).arguments[0], x = node(of_mean).arguments[0];
   const std::int64_t count = extents().size(node(sum).over);
   const auto terms = static_cast<double>(count);
   const double u = u_, low = floor_, share = (mean_roundings(declared_.numerics, declared_.errors, count) + 3) * u;
@@ -82,7 +82,24 @@ std::optional<Off> Tracked::running_moment(int i) const {
     const double worst = 6 * u * terms * mean_abs + low;
     return 2.42 * worst * std::sqrt(value) + worst * worst + share * (value + worst * worst) + 2 * low;
   };
-  return Off{.any = map(extents(), error, values_[of_mean].terms.size, values_[i].value), .fresh = {}};
+  // What x brings: it moves the mean by the mean of t, a difference by t and that, and the variance by 2 |d| t + t^2 of these.
+  const Extents& e = extents();
+  const AxisSet over = node(sum).over;
+  const auto sum_of_row = [&](const Field& f) { return sum_over(e, over, spread(e, node(x).axes, f)); };
+  const Field sum_of_t = total(x).none() ? Field{} : sum_of_row(total(x));
+  const auto share_of_row = [terms](double t) { return t / terms; };
+  Field brought = map(e, share_of_row, sum_of_t);
+  if (!is_mean && !sum_of_t.none()) {
+    const auto moved = [](double v, double m, double t, double of_m) {
+      const double both = t + of_m;
+      return both < kInfinity ? 2 * std::fabs(v - m) * both + both * both : kInfinity;
+    };
+    brought = map(e, share_of_row, sum_of_row(map(e, moved, values_[x].value, values_[row.mean].value, total(x), brought)));
+  }
+  const auto with_brought = [error](double size, double of_size, double value, double moved) {
+    return error(size + of_size, value + moved) + moved;
+  };
+  return Off{.any = map(e, with_brought, values_[of_mean].terms.size, sum_of_t, values_[i].value, brought), .fresh = {}};
 }
 
 Field Tracked::too_small(int i) const {
@@ -99,7 +116,7 @@ Field Tracked::too_small(int i) const {
   if (n.kind == Kind::divide) {
     const Node& count = node(n.arguments[1]);
     const bool exact = count.kind == Kind::constant && count.number > 0 && total(n.arguments[1]).none();
-    if (!exact || declared_.numerics.running_moments) return total(i);
+    if (!exact || (declared_.numerics.running_moments && running_moment(i))) return total(i);
     const auto shrunk = [terms = count.number](double t) { return t / terms; };
     return rounded_down(map(e, shrunk, too_small(n.arguments[0])), 1 + declared_.numerics.quotient_error * 0x1p-24 / u);
   }

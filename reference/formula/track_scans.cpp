@@ -18,7 +18,7 @@
 
 namespace assay::formula {
 
-std::vector<Off> Tracked::scanned(int i) const {
+std::vector<Off> Tracked::scanned(int i) {
   Scan scan(values_, i);
   const std::vector<int>& arguments = node(i).arguments;
   const std::vector<Port>& ports = scan.body().outputs;
@@ -27,6 +27,7 @@ std::vector<Off> Tracked::scanned(int i) const {
     return in.node(node).axes == set_of(ports[k].axes) ? in.alone(node) : Off{.any = in.total(node), .fresh = {}};
   };
   std::vector<Off> of_arguments, results;
+  std::vector<Field> put_out;  // from the first step on that overflows
   for (const int argument : arguments) of_arguments.push_back(alone(argument));
   for (std::size_t k = 0; k < ports.size(); ++k)
     results.push_back(k < scan.states() ? of_state(*this, arguments[k], k) : Off{.any = scan.for_all(k), .fresh = {}});
@@ -38,11 +39,19 @@ std::vector<Off> Tracked::scanned(int i) const {
     }
     const Values values(scan.body(), scan.given(), values_.part());
     const Tracked step(values, declared_, std::move(given));
-    for (std::size_t k = 0; k < ports.size(); ++k)
-      if (k < scan.states()) results[k] = of_state(step, ports[k].node, k);
-      else scan.put(results[k].any, step.total_put_out(ports[k].node));
+    if (put_out.empty() && step.overflows())
+      for (const Off& off : results) put_out.push_back(off.any);
+    for (std::size_t k = 0; k < ports.size(); ++k) {
+      const int node = ports[k].node;
+      if (k < scan.states()) results[k] = of_state(step, node, k);
+      else scan.put(results[k].any, step.total(node));
+      if (put_out.empty()) continue;
+      if (k < scan.states()) put_out[k] = step.total_put_out(node);
+      else scan.put(put_out[k], step.total_put_out(node));
+    }
     scan.advance(values);
   }
+  if (!put_out.empty()) put_out_of_scans_[i] = std::move(put_out);
   return results;
 }
 

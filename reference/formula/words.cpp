@@ -53,7 +53,6 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
   const auto may_store = [&](bool N::*word) {  // in the accumulator's own format nothing is rounded again
     if (storage != numerics.accumulate) reads(word);
   };
-  if (!graph.bodies.empty()) reads(&N::mma_terms, &N::factors);
   each_node(graph, [&](const Visited& v) {
     const Node& n = v.node;
     switch (n.kind) {
@@ -84,7 +83,6 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::sum: reads(&N::chain, &N::flushes_storage); break;
       case Kind::dot:
         reads(&N::chain, &N::mma_terms, &N::factors);
-        if (multiplies_computed(v.graph, n)) reads(&N::scaled_gradients, &N::rounds_weights, &N::narrow_probabilities);
         if (mean_of(v.graph, n).weights >= 0)
           reads(&N::quotient_error, &N::flushes_storage, &N::narrow_probabilities, &N::stores_intermediate);
         break;
@@ -98,7 +96,28 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
         reads(&N::chain, &N::function_error, &N::fused_exponent, &N::flushes_subnormals, &N::rescales);
         break;
       case Kind::step: may_store(kStoredBy[static_cast<std::size_t>(n.stored)]); break;
-      default: break;
+      // These read the accumulator's format alone.
+      case Kind::input:
+      case Kind::constant:
+      case Kind::index:
+      case Kind::add:
+      case Kind::multiply:
+      case Kind::negate:
+      case Kind::square:
+      case Kind::absolute:
+      case Kind::maximum:
+      case Kind::minimum:
+      case Kind::quotient:
+      case Kind::less:
+      case Kind::at_most:
+      case Kind::where:
+      case Kind::take:
+      case Kind::put:
+      case Kind::max:
+      case Kind::rounded_to:
+      case Kind::given:
+      case Kind::scan:
+      case Kind::result: break;
     }
   });
   return read;

@@ -10,8 +10,8 @@ namespace assay::formula {
 // Whether there is a rule for every word of these numerics; if not, `why` names the word.
 Legality has_rules(const Graph& graph, const Numerics& numerics);
 
-// The same numerics, but words that no rule of the graph's nodes reads have their default: the bounds are the same.  `storage`:
-// the dtype of the tensors that share the case's.
+// Of numerics for which there are rules: the same, but words that no rule of the graph's nodes reads have their default.  The
+// bounds are the same.  `storage`: the dtype of the tensors that share the case's.
 Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics);
 
 }  // namespace assay::formula

@@ -193,7 +193,7 @@ TEST_CASE("scan: factors that share an error are not independent", "[formula]") 
 namespace {
 
 // h = 1e30, 1e40, 1e10: in a kernel 1e30, inf, inf.  Bounds of what `follows` from all h, an array without axis seq.
-Answer after_overflow(const std::function<Array(Formula&, const Array& h)>& follows) {
+Answer after_overflow(const std::function<Array(Formula&, const Array& h)>& follows, const Numerics& numerics = {}) {
   std::vector<double> gate = {1, in_f32(1e10), in_f32(1e-30)}, x = {in_f32(1e30), 0, 0}, y(1);
   Formula f;
   f.declare_input("gate", {"seq"}, tensor_of(gate, {3}));
@@ -205,7 +205,7 @@ Answer after_overflow(const std::function<Array(Formula&, const Array& h)>& foll
   };
   f.out("y", follows(f, f.scan(seq, {0.0}, next).outputs[0]));
   const Tensor inputs[] = {tensor_of(gate, {3}), tensor_of(x, {3})};
-  const Declared declared[] = {{.numerics = {}}};
+  const Declared declared[] = {{.numerics = numerics}};
   return evaluate(f.graph(), inputs, {.total = 1}, declared)[0];
 }
 
@@ -231,25 +231,48 @@ TEST_CASE("scan: what follows from a state that overflowed has no bound", "[form
     INFO(name);
     CHECK(after_overflow(follows).errors[0][0] == kInfinity);
   }
+  // What is computed from the very element that overflows.
+  const auto second = [](Formula& f, const Array& all) {
+    return sum(seq)(where(f.index(seq) <= 1, where(1 <= f.index(seq), all / 1e30, 0), 0));
+  };
+  CHECK(after_overflow(second).errors[0][0] == kInfinity);
+  // A mean of a row with an infinite element, subtracted from an element that is far below it.
+  const auto centred = [](Formula& f, const Array& h) {
+    const Array x = h / 1e30, d = x - mean(seq)(x);
+    return sum(seq)(where(f.index(seq) < 1, d * rsqrt(mean(seq)(square(d)) + 1), 0));
+  };
+  CHECK(after_overflow(centred, {.running_moments = true}).errors[0][0] == kInfinity);
+  // Values that are hidden do not count.
+  const auto mean_of_first = [](Formula& f, const Array& h) {
+    return sum(seq)(softmax(seq)(where(f.index(seq) < 1, f.in("x") / 1e30, -INFINITY)) * (h * f.index(keys, 1) + h));
+  };
+  CHECK(after_overflow([&](Formula& f, const Array& h) { return sum(keys)(mean_of_first(f, h)); }).errors[0][0] < 1e25);
   const auto first = [](Formula& f, const Array& all) { return sum(seq)(where(f.index(seq) < 1, all, 0)); };
   CHECK(after_overflow(first).errors[0][0] < 1e24);  // what was put out before
 }
 
 TEST_CASE("scan: what is put out where it overflows is infinite in every kernel, and keeps its bound", "[formula]") {
-  std::vector<double> x = {in_f32(3e38), in_f32(3e38), in_f32(-3e38)}, y(3);
-  Formula f;
-  f.declare_input("x", {"seq"}, tensor_of(x, {3}));
-  f.declare_output("y", {"seq"}, tensor_of(y, {3}));
-  const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
-    const Array total = before[0] + f.in("x");
-    return {.states = {total}, .outputs = {total}};
-  };
-  f.out("y", f.scan(seq, {0.0}, next).outputs[0]);
-  const Tensor inputs[] = {tensor_of(x, {3})};
-  const Declared declared[] = {{.numerics = {}}};
-  const Answer answer = evaluate(f.graph(), inputs, {.total = 3}, declared)[0];
-  CHECK((answer.errors[0][0] < 1e32 && answer.errors[0][1] < 1e32));
-  CHECK(answer.errors[0][2] == kInfinity);
+  for (const std::int64_t steps : {2, 3}) {
+    std::vector<double> x = {in_f32(3e38), in_f32(3e38), in_f32(-3e38)}, y(3);
+    Formula f;
+    f.declare_input("x", {"seq"}, tensor_of(x, {steps}));
+    f.declare_output("y", {"seq"}, tensor_of(y, {steps}));
+    f.declare_output("last", {}, Tensor{.dtype = f64});
+    const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
+      const Array total = before[0] + f.in("x");
+      return {.states = {total}, .outputs = {step("total", total)}};
+    };
+    const Stepped all = f.scan(seq, {0.0}, next);
+    f.out("y", all.outputs[0]);
+    f.out("last", all.states[0]);
+    const Tensor inputs[] = {tensor_of(x, {steps})};
+    const Declared declared[] = {{.numerics = {}}};
+    const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = steps}, declared);
+    const std::vector<double>& errors = answers[0].errors[0];
+    CHECK((errors[0] < 1e32 && errors[1] < 1e32));
+    if (steps == 3) CHECK(errors[2] == kInfinity);
+    CHECK((answers[1].errors[0][0] < kInfinity) == (steps == 2));
+  }
 }
 
 TEST_CASE("scan: a result within a step may overflow though the state does not", "[formula]") {

@@ -114,6 +114,29 @@ TEST_CASE("formula: elements are put to places, with their errors, and 0 where n
   CHECK(has(refused(at_a_number), "the places have no axis"));
 }
 
+// Each row's mean of the two last of the keys that it sees, which are put in reverse.
+TEST_CASE("formula: what is put along an axis stays in place where a mask leaves a part of that axis", "[formula]") {
+  using formula::Axis, formula::Array;
+  constexpr std::int64_t kKeys = 8;
+  std::vector<double> x, y(kKeys);
+  for (std::int64_t i = 0; i < kKeys; ++i) x.push_back(static_cast<double>(i * i));
+  Formula f;
+  f.declare_input("x", {"tokens"}, dense(x.data(), f64, {kKeys}));
+  f.declare_output("y", {"rows", "channels"}, dense(y.data(), f64, {kKeys, 1}));
+  const Axis keys("keys"), rows("rows");
+  const Array key = f.index(keys, kKeys), row = f.index(rows);
+  const Array scores = where(key <= row && row - 2 < key, 0 * key, -INFINITY);
+  const Array values = put(f.in("x"), keys, 7 - f.index(Axis("tokens"))) + 0 * f.index(Axis("channels"));
+  f.out("y", sum(keys)(softmax(keys)(scores) * values));
+  const std::vector<Tensor> inputs{dense(x.data(), f64, {kKeys})};
+  const std::vector<Declared> declared{{.numerics = {}}};
+  const Rows sampled{.total = kKeys, .sample = {5}};
+  for (const Rows& of : {Rows{.total = kKeys}, sampled}) {
+    const Answer a = evaluate(f.graph(), inputs, of, declared)[0];
+    CHECK(a.values[5] == (x[7 - 5] + x[7 - 4]) / 2);
+  }
+}
+
 TEST_CASE("formula: an axis of the formula's own has one extent, and is made outside of scans", "[formula]") {
   using formula::Axis, formula::Array;
   const auto has = [](const std::string& text, std::string_view words) { return text.find(words) != text.npos; };

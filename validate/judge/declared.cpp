@@ -59,15 +59,29 @@ Numerics with_only(const Numerics& n, std::span<const std::size_t> words) {
   return only;
 }
 
-// Whether a declaration has all words of another.  Then it allows whatever the other does, unless one of its words stands for
-// another way to compute, whose errors are others.
-bool allows(const Numerics& loose, const Numerics& tight) {
-  return loose.cancelling_gelu == tight.cancelling_gelu && std::ranges::all_of(words_of(tight), [&](std::size_t w) {
+// Each stands for another way to compute.
+constexpr bool Numerics::*kOtherWays[] = {&Numerics::cancelling_gelu, &Numerics::tanh_sigmoid, &Numerics::folded_affine,
+                                          &Numerics::running_moments};
+
+}  // namespace
+
+bool allows_more(const Numerics& loose, const Numerics& tight) {
+  const bool same_way = std::ranges::all_of(kOtherWays, [&](bool Numerics::*way) { return loose.*way == tight.*way; });
+  return same_way && loose.chain == tight.chain && std::ranges::all_of(words_of(tight), [&](std::size_t w) {
            return numerics_words()[w].value(loose) == numerics_words()[w].value(tight);
          });
 }
 
-}  // namespace
+Numerics words_that_differ(const Numerics& n, const std::function<bool(const Numerics&, const Numerics&)>& differ) {
+  const std::vector<std::size_t> said = words_of(n);
+  std::vector<std::size_t> read;
+  for (const std::size_t w : said) {
+    std::vector<std::size_t> others = said;
+    std::erase(others, w);
+    if (differ(n, with_only(n, others))) read.push_back(w);
+  }
+  return with_only(n, read);
+}
 
 Declared::Seen& Declared::seen(const Kernel& k) {
   const std::lock_guard lock(mutex_);
@@ -123,7 +137,7 @@ std::vector<DeclaredLine> Declared::looser() const {
 }
 
 void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(const Numerics&)>& meets,
-                     const std::function<Numerics(const Numerics&)>& words_read) {
+                     const std::function<std::optional<Numerics>(const Numerics&)>& words_read) {
   if (r.compared == 0) return;
   std::unique_lock lock(mutex_);
   const auto [at, fresh] = kernels_.try_emplace({std::string(k.op), std::string(k.name)});
@@ -136,16 +150,16 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
   std::vector<Numerics> met, missed;  // in this case
   std::erase_if(s.met, [&](Met& m) {
     // Note: a word that the op does not read may yet excuse a kernel from exact answers, so it is left out.
-    const Numerics read = words_read(m.suggested);
-    if (std::ranges::find(missed, read) != missed.end()) return true;
-    if (std::ranges::none_of(met, [&](const Numerics& tighter) { return allows(read, tighter); })) {
-      if (!meets(read)) {
-        missed.push_back(read);
+    const std::optional<Numerics> read = words_read(m.suggested);
+    if (!read || std::ranges::find(missed, *read) != missed.end()) return true;
+    if (std::ranges::none_of(met, [&](const Numerics& tighter) { return allows_more(*read, tighter); })) {
+      if (!meets(*read)) {
+        missed.push_back(*read);
         return true;
       }
-      met.push_back(read);
+      met.push_back(*read);
     }
-    for (const std::size_t w : words_of(read))
+    for (const std::size_t w : words_of(*read))
       if (std::ranges::find(m.read, w) == m.read.end()) m.read.push_back(w);
     return false;
   });

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,15 +46,24 @@ class Declared {
   std::map<std::pair<std::string, std::string>, Seen> kernels_;  // by op and name
 };
 
+// Whether a declaration has the same chain and all words of another, or sums in a narrower format, and so no narrower bound.
+// Words that stand for another way to compute, whose errors are others, must be the same
+// (reference/tests/formula_words_test.cpp).
+bool allows_more(const Numerics& loose, const Numerics& tight);
+
+// Where no formula says which words are read: those without which some bound differs.
+Numerics words_that_differ(const Numerics& n, const std::function<bool(const Numerics&, const Numerics&)>& differ);
+
 // The first declaration of a short list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
-// one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.  Of a declaration only words
-// are told that the op's formula reads.
+// one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.  Only words that the op's
+// formula reads are told.
 class Suggested {
  public:
-  // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics.  It is asked only where no
-  // declaration with fewer words has been met.  `words_read`: Problem::words_read.  Thread-safe.
+  // Looks at a record with outputs, also wrong ones.  `words_read`: the numerics with only the words that the op reads; empty:
+  // they have no bounds.  `meets`: whether the outputs pass with these.  It is asked only where no declaration that allows less
+  // (allows_more) has been met.  Thread-safe.
   void look(const Kernel&, const Record&, const std::function<bool(const Numerics&)>& meets,
-            const std::function<Numerics(const Numerics&)>& words_read);
+            const std::function<std::optional<Numerics>(const Numerics&)>& words_read);
   std::vector<SuggestedLine> lines() const;  // sorted by op and kernel
 
  private:

@@ -84,9 +84,26 @@ class OutputJudge {
            });
   }
 
-  Numerics words_read(const Numerics& n) const { return problem_.words_read(n); }
+  // The numerics with words at their default that the op does not read; empty: there are no bounds for these.
+  std::optional<Numerics> words_read(const Numerics& n) const {
+    if (!problem_.has_bounds(n)) return {};
+    if (const std::optional<Numerics> read = problem_.words_read(n)) return read;
+    return words_that_differ(n, [this](const Numerics& a, const Numerics& b) { return bounds_differ(a, b); });
+  }
 
  private:
+  bool bounds_differ(const Numerics& a, const Numerics& b) const {
+    constexpr std::int64_t kMost = 4096;  // elements that are asked
+    for (const Output& y : outputs_) {
+      const SolvedElements solved(problem_, y.number, y.runs[0].size());
+      const std::int64_t step = std::max<std::int64_t>(1, solved.count() / kMost);
+      for (std::int64_t k = 0; k < solved.count(); k += step)
+        // Note: where the right value is a NaN, so is the bound.
+        if (std::fabs(problem_.bound(a, y.number, solved[k]) - problem_.bound(b, y.number, solved[k])) > 0) return true;
+    }
+    return false;
+  }
+
   struct Output {
     std::size_t tensor;
     int number;  // index among the outputs
@@ -198,7 +215,7 @@ class OutputJudge {
     if (!problem_.has_bounds(with)) return false;
     const double error = std::fabs(y->first.got - y->first.golden);
     const double bound = problem_.bound(with, y->number, y->first.worst);
-    return bound > problem_.bound(numerics_, y->number, y->first.worst) && !(error > bound);
+    return bound > problem_.bound(numerics_, y->number, y->first.worst) && (error <= bound || std::isinf(bound));
   }
 
   // err/bound with other numerics; infinite if it is above 1, or shows nothing, since zeros would be right too.

@@ -22,7 +22,7 @@ class KeptBounds {
   std::span<const double> of(const Problem& problem, Errors errors, const Numerics& numerics, int output) {
     if (const Legality has = problem.has_bounds(numerics); !has) throw BadInput("a kernel's numerics: " + has.why);
     if (problem.by_formula(numerics)) {
-      const Numerics read = problem.words_read(numerics);
+      const Numerics read = problem.words_read(numerics).value_or(numerics);
       const Kept& kept = find(read, errors, kAllOutputs, [&] { return problem.bounds_by_formula(errors, read); });
       return kept.bounds[static_cast<std::size_t>(output)].values();
     }

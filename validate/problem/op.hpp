@@ -69,8 +69,9 @@ class Problem {
   virtual double bound_with(Errors, const Numerics&, int output, std::int64_t i) const = 0;
   // Whether there is a bound for these numerics at all: an op without one by hand needs rules for each word.
   virtual Legality has_bounds(const Numerics&) const { return Legality::yes(); }
-  // The same numerics, but words that the op's formula does not read have their default.  Without a formula: as they are.
-  virtual Numerics words_read(const Numerics& n) const { return n; }
+  // Of numerics for which there are bounds: the same, but words that the op's formula does not read have their default.  Empty:
+  // it has no formula.
+  virtual std::optional<Numerics> words_read(const Numerics&) const { return {}; }
   // Whether it was solved by its formula, which has rules for these numerics: then its bounds are found for all elements at once,
   // an array for each output.
   virtual bool by_formula(const Numerics&) const { return false; }

@@ -74,9 +74,10 @@ class TypedProblem final : public Problem {
   Legality has_bounds(const Numerics& n) const override {
     return FormulaAlone<C> && derived_ ? derived_->has_rules(n) : Legality::yes();
   }
-  Numerics words_read(const Numerics& n) const override {
+  std::optional<Numerics> words_read(const Numerics& n) const override {
     if (derived_) return derived_->words_read(n);
-    return LinkedAnswers<C>::words_read ? LinkedAnswers<C>::words_read(args_, n) : n;
+    if (!LinkedAnswers<C>::words_read) return {};
+    return LinkedAnswers<C>::words_read(args_, n);
   }
   bool by_formula(const Numerics& n) const override { return derived_ && derived_->has_rules(n); }
   std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {

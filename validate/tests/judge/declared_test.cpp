@@ -86,8 +86,9 @@ TEST_CASE("declared: errors in f32 that stay below half of what is predicted are
 namespace {
 
 Numerics every_word(const Numerics& n) { return n; }
-Numerics all_but_gelu(Numerics n) {
-  n.cancelling_gelu = false;
+// Of an op that has one way to compute.
+Numerics one_way(Numerics n) {
+  n.cancelling_gelu = n.tanh_sigmoid = n.folded_affine = n.running_moments = false;
   return n;
 }
 // Of an op that reads one word beside those of every sum.
@@ -146,10 +147,17 @@ TEST_CASE(
       return met;
     };
   };
-  right.look(k, passed(f32, 0.4), meets(true), all_but_gelu);
+  right.look(k, passed(f32, 0.4), meets(true), one_way);
   CHECK(std::exchange(asked, 0) == 1);
   right.look(k, passed(f32, 0.4), meets(true), only_gelu);  // the word stands for another way to compute
   CHECK(std::exchange(asked, 0) == 2);
   wrong.look(k, passed(f32, 0.4), meets(false), only_gelu);
-  CHECK(asked == 4);  // sums in f32, these with the word, sums in f16, sums in bf16
+  CHECK(std::exchange(asked, 0) == 4);  // sums in f32, these with the word, sums in f16, sums in bf16
+  Suggested none;
+  none.look(k, passed(f32, 0.4), meets(true), [](const Numerics&) -> std::optional<Numerics> { return {}; });
+  CHECK(none.lines()[0].numerics.empty());
+  CHECK(asked == 0);
+  const auto differ = [](const Numerics& a, const Numerics& b) { return a.root_error != b.root_error; };
+  CHECK(words_that_differ({.accumulate = bf16, .quotient_error = 2, .root_error = 2}, differ) ==
+        Numerics{.accumulate = bf16, .root_error = 2});
 }
