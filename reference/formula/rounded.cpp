@@ -78,6 +78,41 @@ bool overflows(const Values& exact, const Values& rounded) {
   return false;
 }
 
+// Whether a node only chooses among numbers, or changes a sign.
+bool rounds_nothing(Kind k) {
+  switch (k) {
+    case Kind::constant:
+    case Kind::negate:
+    case Kind::absolute:
+    case Kind::maximum:
+    case Kind::minimum:
+    case Kind::where:
+    case Kind::take:
+    case Kind::put:
+    case Kind::max:
+    case Kind::step: return true;
+    default: return false;
+  }
+}
+
+// Whether no element of the first output is rounded more than once before it is stored.
+bool rounds_once(const Values& exact) {
+  const Graph& graph = exact.graph();
+  std::vector<bool> is_needed(graph.nodes.size(), false);
+  is_needed[static_cast<std::size_t>(graph.outputs[0].node)] = true;
+  int roundings = 0;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    if (!is_needed[i]) continue;
+    const Node& n = graph.nodes[i];
+    for (const int argument : n.arguments) is_needed[static_cast<std::size_t>(argument)] = true;
+    if (exact[static_cast<int>(i)].exact || rounds_nothing(n.kind)) continue;
+    const Group group = info(n.kind).group;
+    const bool many = group == Group::reduction || group == Group::row_function || group == Group::recurrence;
+    roundings += many ? 2 : 1;
+  }
+  return roundings <= 1;
+}
+
 class Rounded final : public Interpretation {
  public:
   Rounded(const Values& exact, const Rounding& round) : exact_(exact), round_(round) {}
@@ -171,15 +206,7 @@ class Rounded final : public Interpretation {
 bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
                       Roundings roundings, std::span<double> y) {
   const Values exact(graph, tensors);
-  int most_roundings = 0;  // of an element; 2: or more
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Kind kind = graph.nodes[i].kind;
-    if (exact[static_cast<int>(i)].exact || kind == Kind::step || kind == Kind::constant) continue;
-    const Group group = info(kind).group;
-    const bool many = group == Group::reduction || group == Group::row_function || group == Group::recurrence;
-    most_roundings += many ? 2 : 1;
-  }
-  const Rounding round(numerics, roundings, storage, most_roundings <= 1);
+  const Rounding round(numerics, roundings, storage, rounds_once(exact));
   const Rounded interpretation(exact, round);
   const Values values(graph, tensors, interpretation);
   const std::vector<double> first = values.output(0);

@@ -2,6 +2,7 @@
 // What a formula gives beside values and bounds: the second oracle, costs, memory, and the hooks of an op without a golden.
 #include <cmath>
 
+#include "ops/core/one_lower.hpp"
 #include "reference/formula/rounded.hpp"
 #include "reference/formula/shapes.hpp"
 #include "reference/tests/formula_testing.hpp"
@@ -50,6 +51,22 @@ TEST_CASE("formulas: as a second oracle they have the bits of the one by hand", 
     for (std::size_t i = 0; i < exact.size(); ++i)
       CHECK((!std::isfinite(golden[i]) || std::fabs(exact[i] - golden[i]) <= 1e-13 * (1 + std::fabs(golden[i]))));
   }
+}
+
+TEST_CASE("formulas: an output is rounded once, whatever another output does with it", "[formula]") {
+  using formula::Axis, formula::Array;
+  std::vector<double> x = {1.0625, 1.1875, -1.3125}, y(3);
+  formula::Formula f;
+  const Tensor t{.data = x.data(), .dtype = f64, .rank = 1, .shape = {3}, .stride = {1}};
+  f.declare_input("x", {"cols"}, t);
+  f.declare_output("y", {"cols"}, t);
+  f.declare_output("top", {}, Tensor{.dtype = f64});
+  const Array product = f.in("x") * 1.015625;
+  f.out("y", take(-product, Axis("cols"), f.index(Axis("cols"))));
+  f.out("top", log(formula::max(Axis("cols"))(absolute(product))));
+  const Tensor inputs[] = {t};
+  formula::evaluate_rounded(f.graph(), inputs, f16, {}, Roundings::one_lower, y);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(y[i] == -round_to(one_lower(f16), x[i] * 1.015625));
 }
 
 TEST_CASE("formulas: one precision lower is what a bound rejects, also where a formula rounds once", "[formula]") {
