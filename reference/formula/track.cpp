@@ -336,7 +336,9 @@ Off Tracked::apply_function(int i) const {
   // The whole error of f(z) for |z~ - z| <= t, and |f'(z)|, by which a fresh error moves it.  Where that is more than the whole,
   // the whole is `any`.
   const auto whole = [&](auto error, auto slope, const auto&... more) {
+    // An argument that is infinite is so in every kernel.
     const auto known = [&](double a, double t, double y, auto... rest) {
+      if (std::isinf(a)) return error(a, 0.0, y, rest...);
       return t < kInfinity ? error(a, t, y, rest...) : kInfinity;
     };
     Field all = map(extents(), known, z, t_of_x, v, more...);
@@ -424,7 +426,7 @@ Off Tracked::apply_function(int i) const {
           [=, exponent = numerics.exponent_error](double a, double t, double y) {
             const double off = std::min(moved(slope(a), 0.1, 0.25, t), y * std::expm1(std::min(t, kMostExponent)));
             const double rest = assay::detail::sigmoid(t - a);
-            return off + u * (y + off) * (1 + q + rest * (f + exponent * (std::fabs(a) + t))) + lost + low;
+            return off + u * (y + off) * (1 + q + rest * (f + by(exponent, std::fabs(a) + t))) + lost + low;
           },
           slope);
     }
@@ -435,7 +437,7 @@ Off Tracked::apply_function(int i) const {
       return whole(
           [=](double a, double t, double y) {
             const double off = moved(assay::detail::sigmoid(a), 0.25, 1, t);
-            return off + u * (y + off) * (2 * f + kFromBase2 + 1 + kToBase2 * (std::fabs(a) + t)) + lost + low;
+            return off + u * by(y + off, 2 * f + kFromBase2 + 1 + kToBase2 * (std::fabs(a) + t)) + lost + low;
           },
           [](double a) { return assay::detail::sigmoid(a); });
     case Kind::sqrt:

@@ -128,7 +128,7 @@ Field Tracked::too_small(int i) const {
   const Brought errors = brought(terms_of, node(squares).axes);
   const auto over_row = [&](const Field& f, auto each) {
     const Field moved = map(
-        e, [](double d, double t) { return t < kInfinity ? 2 * std::fabs(d) * t : kInfinity; }, values_[terms_of].value, f);
+        e, [](double d, double t) { return t < kInfinity ? by(2 * std::fabs(d), t) : kInfinity; }, values_[terms_of].value, f);
     return sum_over(e, n.over, spread(e, node(squares).axes, map(e, each, moved)));
   };
   const auto itself = [](double t) { return t; };

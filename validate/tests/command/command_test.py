@@ -487,13 +487,11 @@ def test_reference_is_a_formula(validate):
 
 
 def test_what_outputs_are_held_to_is_told(validate):
-    flags = (
-        "--backend simt --suite sanitize --op add,l2norm,kv_append,transformer_layer --kernel naive,unfused --reference formula"
-    )
+    flags = "--backend simt --suite sanitize --op add,l2norm,attention_backward,transformer_layer --kernel naive,unfused --reference formula"
     out = " ".join(validate.works(f"run {flags}").out.split())
     assert "held to the formula: l2norm/naive" in out
     assert "held to the formula, or the contract where a word of numerics lacks a rule: add/naive" in out
-    assert "held to the contract, as the op has no formula: kv_append/naive" in out
+    assert "held to the contract, as the op has no formula: attention_backward/naive" in out
     assert "held to the formulas of its steps that have one: transformer_layer/unfused" in out
     line = "softmax/naive f32 rows=2 cols=3 seed=7"
     out = validate.works(f"replay --backend simt --no-shrink --reference formula '{line}'").out
