@@ -388,23 +388,29 @@ def attention_scores_cases(rng):
         yield extents, attributes, inputs
 
 
+def draw_pages(rng, number, batch, seq_q, page_size, max_pages):
+    """(pages, page_table, lengths): pages that are not owned in order, and table entries that nothing uses.  In every third case the
+    first sequence is shorter than its queries, in every sixth it is empty."""
+    pages = batch * max_pages + 1
+    owned = rng.sample(range(pages), batch * max_pages)
+    lengths = [rng.randint(seq_q, page_size * max_pages) if seq_q < page_size * max_pages else seq_q for _ in range(batch)]
+    lengths = [min(n, page_size * max_pages) for n in lengths]
+    if number % 3 == 2:
+        lengths[0] = 0 if number % 6 == 5 else min(lengths[0], max(1, seq_q - 1))
+    table = [owned[b * max_pages : (b + 1) * max_pages] for b in range(batch)]
+    for row, length in zip(table, lengths):
+        for entry in range((length + page_size - 1) // page_size, max_pages):
+            row[entry] = pages + 7
+    return pages, table, lengths
+
+
 def paged_attention_cases(rng):
-    """Pages that are not owned in order, and table entries that nothing uses.  In every third the first sequence is shorter than
-    its queries, in every sixth it is empty; in every fifth a query has infinite scores."""
+    """In every fifth a query has infinite scores."""
     for number in range(24):
         batch, seq_q = rng.randint(1, 2), rng.randint(1, 3)
         kv_heads, dim = rng.randint(1, 2), rng.randint(2, 3)
         page_size, max_pages = rng.randint(1, 3), rng.randint(2, 3)
-        pages = batch * max_pages + 1
-        owned = rng.sample(range(pages), batch * max_pages)
-        lengths = [rng.randint(seq_q, page_size * max_pages) if seq_q < page_size * max_pages else seq_q for _ in range(batch)]
-        lengths = [min(n, page_size * max_pages) for n in lengths]
-        if number % 3 == 2:
-            lengths[0] = 0 if number % 6 == 5 else min(lengths[0], max(1, seq_q - 1))
-        table = [owned[b * max_pages : (b + 1) * max_pages] for b in range(batch)]
-        for row, length in zip(table, lengths):
-            for entry in range((length + page_size - 1) // page_size, max_pages):
-                row[entry] = pages + 7
+        pages, table, lengths = draw_pages(rng, number, batch, seq_q, page_size, max_pages)
         inputs = {
             "q": draw(rng, batch, seq_q, 2 * kv_heads, dim, scale=1.5),
             "k_pool": draw(rng, pages, page_size, kv_heads, dim, scale=1.5),
@@ -421,20 +427,11 @@ def paged_attention_cases(rng):
 
 
 def kv_append_cases(rng):
-    """As for paged attention.  In every third case the first sequence is shorter than its new rows, in every sixth it is empty."""
     for number in range(24):
         batch, seq_q = rng.randint(1, 2), rng.randint(1, 4)
         kv_heads, dim = rng.randint(1, 2), rng.randint(1, 3)
         page_size, max_pages = rng.randint(1, 3), rng.randint(2, 3)
-        pages = batch * max_pages + 1
-        owned = rng.sample(range(pages), batch * max_pages)
-        lengths = [rng.randint(min(seq_q, page_size * max_pages), page_size * max_pages) for _ in range(batch)]
-        if number % 3 == 2:
-            lengths[0] = 0 if number % 6 == 5 else min(lengths[0], max(1, seq_q - 1))
-        table = [owned[b * max_pages : (b + 1) * max_pages] for b in range(batch)]
-        for row, length in zip(table, lengths):
-            for entry in range((length + page_size - 1) // page_size, max_pages):
-                row[entry] = pages + 7
+        pages, table, lengths = draw_pages(rng, number, batch, seq_q, page_size, max_pages)
         inputs = {
             "k": draw(rng, batch, seq_q, kv_heads, dim),
             "v": draw(rng, batch, seq_q, kv_heads, dim),

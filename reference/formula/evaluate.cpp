@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/formula/evaluate.hpp"
-#include "reference/formula/visit.hpp"
 
 #include <malloc.h>
 #include <omp.h>
@@ -9,6 +8,8 @@
 #include <exception>
 #include <map>
 #include <numeric>
+
+#include "reference/formula/visit.hpp"
 
 namespace assay::formula {
 namespace cutting {  // Note: not without a name, since Parts::Plan has members of these types
@@ -129,9 +130,9 @@ class Hiding {
   static bool hides(const Graph& graph, const Node& row_function) {
     const AxisSet axes = row_function.over;
     for (const Graph& body : graph.bodies)
-      if (works_along(body, axes)) return false;
+      if (is_used(body, axes)) return false;
     for (const Node& n : graph.nodes) {
-      if (!((n.over | put_along(graph, n)) & axes)) continue;
+      if (!(works_along(graph, n) & axes)) continue;
       if (n.kind == Kind::take || n.kind == Kind::put || n.kind == Kind::scan) return false;
       const Mean mean = mean_of(graph, n);
       const Node& of = mean.weights < 0 ? n : graph.nodes[static_cast<std::size_t>(mean.weights)];
@@ -141,9 +142,9 @@ class Hiding {
     return std::ranges::none_of(graph.outputs, [&](const Port& output) { return (set_of(output.axes) & axes) != 0; });
   }
 
-  static bool works_along(const Graph& graph, AxisSet axes) {
+  static bool is_used(const Graph& graph, AxisSet axes) {
     bool found = false;
-    each_node(graph, [&](const Visited& v) { found = found || ((v.node.over | put_along(v.graph, v.node)) & axes); });
+    each_node(graph, [&](const Visited& v) { found = found || (works_along(v.graph, v.node) & axes); });
     return found;
   }
 
@@ -166,7 +167,7 @@ std::vector<int> cut_axes(const Graph& graph) {
   if (graph.outputs.empty()) return {};
   AxisSet free = ~AxisSet{0};
   for (const Port& output : graph.outputs) free &= set_of(output.axes);
-  each_node(graph, [&](const Visited& v) { free &= ~(v.node.over | put_along(v.graph, v.node)); });
+  each_node(graph, [&](const Visited& v) { free &= ~works_along(v.graph, v.node); });
   const std::vector<int>& axes = graph.outputs[0].axes;
   std::vector<int> candidates;
   for (std::size_t d = 0; d < axes.size() && (d + 1 < axes.size() || d == 0); ++d)

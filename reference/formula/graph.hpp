@@ -146,6 +146,12 @@ inline constexpr std::array<KindInfo, 43> kKinds{{
 }};
 constexpr const KindInfo& info(Kind k) { return kKinds[static_cast<std::size_t>(k)]; }
 
+// Whether a node's elements are elements of its arguments, or these with another sign.
+constexpr bool chooses(Kind k) {
+  return k == Kind::negate || k == Kind::absolute || k == Kind::maximum || k == Kind::minimum || k == Kind::where ||
+         k == Kind::take || k == Kind::put || k == Kind::max;
+}
+
 // Which kernels may round a step's result to the storage dtype before the next step.
 // Numerics::stores_intermediate, stores_every_step, rounds_rotated.
 enum class Stored : std::uint8_t { with_intermediates, with_every_step, where_rotated };

@@ -8,6 +8,7 @@
 #include "ops/core/one_lower.hpp"
 #include "reference/formula/scan.hpp"
 #include "reference/formula/values.hpp"
+#include "reference/formula/words.hpp"
 
 namespace assay::formula {
 namespace {
@@ -24,12 +25,7 @@ class Rounding {
   }
   double operator()(double v) const { return exact_ ? v : round_to(chip_, v); }
   double factor(double v) const { return factor_bits_ == 53 ? v : round_to({factor_bits_, 127, -126}, v); }
-  double stored(double v, Stored when) const {
-    const bool stores = when == Stored::with_intermediates ? numerics_.stores_intermediate
-                        : when == Stored::with_every_step  ? numerics_.stores_every_step
-                                                           : numerics_.rounds_rotated;
-    return stores && !exact_ ? round_to(storage_, v) : v;
-  }
+  double stored(double v, Stored when) const { return numerics_.*stored_by(when) && !exact_ ? round_to(storage_, v) : v; }
 
  private:
   bool exact_;
@@ -78,23 +74,6 @@ bool overflows(const Values& exact, const Values& rounded) {
   return false;
 }
 
-// Whether a node only chooses among numbers, or changes a sign.
-bool rounds_nothing(Kind k) {
-  switch (k) {
-    case Kind::constant:
-    case Kind::negate:
-    case Kind::absolute:
-    case Kind::maximum:
-    case Kind::minimum:
-    case Kind::where:
-    case Kind::take:
-    case Kind::put:
-    case Kind::max:
-    case Kind::step: return true;
-    default: return false;
-  }
-}
-
 // Whether no element of the first output is rounded more than once before it is stored.
 bool rounds_once(const Values& exact) {
   const Graph& graph = exact.graph();
@@ -105,7 +84,7 @@ bool rounds_once(const Values& exact) {
     if (!is_needed[i]) continue;
     const Node& n = graph.nodes[i];
     for (const int argument : n.arguments) is_needed[static_cast<std::size_t>(argument)] = true;
-    if (exact[static_cast<int>(i)].exact || rounds_nothing(n.kind)) continue;
+    if (exact[static_cast<int>(i)].exact || chooses(n.kind) || n.kind == Kind::constant || n.kind == Kind::step) continue;
     const Group group = info(n.kind).group;
     const bool many = group == Group::reduction || group == Group::row_function || group == Group::recurrence;
     roundings += many ? 2 : 1;

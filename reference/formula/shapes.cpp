@@ -76,8 +76,8 @@ struct Along {
     each_node(g, [this](const Visited& v) {
       const Node& node = v.node;
       if (node.kind == Kind::index) by_position |= node.axes;
-      else if (node.kind == Kind::put) by_position |= node.over | put_along(v.graph, node);
-      else if (node.kind == Kind::take || node.kind == Kind::scan) by_position |= node.over;
+      else if (node.kind == Kind::take || node.kind == Kind::put || node.kind == Kind::scan)
+        by_position |= works_along(v.graph, node);
       else reduced |= node.over;
       if (adds_up(node.kind)) summed |= node.over;
       if (node.kind == Kind::scan) recurrent |= node.over;

@@ -60,7 +60,7 @@ Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off
 
 void Tracked::note_overflow(int i) {
   const auto leaves = [most = overflow_threshold(declared_.numerics.accumulate)](double v, double t) {
-    return std::isfinite(v) && std::fabs(v) + t >= most ? kInfinity : 0.0;
+    return std::isfinite(v) && t < kInfinity && std::fabs(v) + t >= most ? kInfinity : 0.0;
   };
   const Field left = map(extents(), leaves, values_[i].value, total(i));
   if (std::ranges::all_of(left.at, [](double infinite) { return infinite == 0; })) return;
@@ -79,12 +79,7 @@ const Field& Tracked::total_put_out(int i) const {
   return scan == put_out_of_scans_.end() ? total(i) : scan->second[static_cast<std::size_t>(n.number)];
 }
 
-bool Tracked::stores(const Node& step) const {
-  const Numerics& numerics = declared_.numerics;
-  return step.stored == Stored::with_intermediates ? numerics.stores_intermediate
-         : step.stored == Stored::with_every_step  ? numerics.stores_every_step
-                                                   : numerics.rounds_rotated;
-}
+bool Tracked::stores(const Node& step) const { return declared_.numerics.*stored_by(step.stored); }
 
 const Field& Tracked::total(int i) const {
   std::optional<Field>& sum = totals_[static_cast<std::size_t>(i)];
@@ -240,10 +235,7 @@ Off Tracked::visit_arithmetic(int i) {
     case Kind::less:
     case Kind::at_most: return decide(i);
     case Kind::where: return pick_one(i);
-    case Kind::divide:
-      if (declared_.numerics.running_moments)
-        if (std::optional<Off> moment = running_moment(i)) return *moment;
-      return divide(i);
+    case Kind::divide: return is_running_moment(i) ? running_moment(i) : divide(i);
     case Kind::square: {
       const Brought x = brought(n.arguments[0], n.axes);
       const Field& v = values_[n.arguments[0]].value;

@@ -95,8 +95,9 @@ class Tracked {
   Off visit(int node);
   Off visit_arithmetic(int node);
   Off divide(int node);
-  std::optional<Off> running_moment(int node) const;  // of a mean or a variance
-  Field folding(int node) const;                      // what a folded affine costs more
+  bool is_running_moment(int node) const;
+  Off running_moment(int node) const;  // of a mean or a variance
+  Field folding(int node) const;       // what a folded affine costs more
   // The most by which a node may be below its value, at most total(): less for a sum of squares and what is made of one.
   Field too_small(int node) const;
   Off choose(int node) const;

@@ -65,13 +65,17 @@ class Pattern {
 
 }  // namespace
 
-std::optional<Off> Tracked::running_moment(int i) const {
+bool Tracked::is_running_moment(int i) const {
+  if (!declared_.numerics.running_moments) return false;
+  const Pattern pattern(values_.graph());
+  return pattern.summed(i) >= 0 && (pattern.centres(i) || pattern.varied(i).of >= 0);
+}
+
+Off Tracked::running_moment(int i) const {
   const Pattern pattern(values_.graph());
   const int sum = pattern.summed(i);
-  if (sum < 0) return {};
   const Centred row = pattern.varied(i);
   const bool is_mean = pattern.centres(i);
-  if (!is_mean && row.of < 0) return {};
   const int of_mean = is_mean ? sum : node(row.mean).arguments[0], x = node(of_mean).arguments[0];
   const std::int64_t count = extents().size(node(sum).over);
   const auto terms = static_cast<double>(count);
@@ -116,7 +120,7 @@ Field Tracked::too_small(int i) const {
   if (n.kind == Kind::divide) {
     const Node& count = node(n.arguments[1]);
     const bool exact = count.kind == Kind::constant && count.number > 0 && total(n.arguments[1]).none();
-    if (!exact || (declared_.numerics.running_moments && running_moment(i))) return total(i);
+    if (!exact || is_running_moment(i)) return total(i);
     const auto shrunk = [terms = count.number](double t) { return t / terms; };
     return rounded_down(map(e, shrunk, too_small(n.arguments[0])), 1 + declared_.numerics.quotient_error * 0x1p-24 / u);
   }

@@ -363,18 +363,11 @@ bool Values::is_exact(const Node& node) const {
       const auto exact = [&](int a) { return (*this)[a].exact; };
       return exact(node.arguments[0]) || (adds && std::all_of(of.arguments.begin(), of.arguments.end(), exact));
     }
-    case Kind::max:
-    case Kind::maximum:
-    case Kind::minimum:
-    case Kind::absolute:
-    case Kind::negate:
-    case Kind::quotient:
-    case Kind::less:
-    case Kind::at_most:
-    case Kind::where:
-    case Kind::take:
-    case Kind::put: return std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
-    default: return false;
+    default: {
+      const bool compares = node.kind == Kind::quotient || node.kind == Kind::less || node.kind == Kind::at_most;
+      return (chooses(node.kind) || compares) &&
+             std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
+    }
   }
 }
 

@@ -11,6 +11,9 @@ inline AxisSet put_along(const Graph& graph, const Node& node) {
   return node.kind == Kind::put ? node.axes & ~graph.nodes[static_cast<std::size_t>(node.arguments[0])].axes : 0;
 }
 
+// The axes whose positions a node does not take one by one.
+inline AxisSet works_along(const Graph& graph, const Node& node) { return node.over | put_along(graph, node); }
+
 // A node of a graph or of a scan's body in it, and how often it is computed.
 struct Visited {
   const Graph& graph;  // that it is in

@@ -26,8 +26,6 @@ bool multiplies_computed(const Graph& graph, const Node& n) {
   return false;
 }
 
-bool Numerics::*const kStoredBy[] = {&Numerics::stores_intermediate, &Numerics::stores_every_step, &Numerics::rounds_rotated};
-
 }  // namespace
 
 Legality has_rules(const Graph& graph, const Numerics& numerics) {
@@ -95,7 +93,7 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::log_softmax:
         reads(&N::chain, &N::function_error, &N::fused_exponent, &N::flushes_subnormals, &N::rescales);
         break;
-      case Kind::step: may_store(kStoredBy[static_cast<std::size_t>(n.stored)]); break;
+      case Kind::step: may_store(stored_by(n.stored)); break;
       // These read the accumulator's format alone.
       case Kind::input:
       case Kind::constant:

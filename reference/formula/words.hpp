@@ -7,6 +7,15 @@
 
 namespace assay::formula {
 
+// The word by which a kernel declares that it stores such a step.
+constexpr bool Numerics::*stored_by(Stored stored) {
+  switch (stored) {
+    case Stored::with_intermediates: return &Numerics::stores_intermediate;
+    case Stored::with_every_step: return &Numerics::stores_every_step;
+    default: return &Numerics::rounds_rotated;
+  }
+}
+
 // Whether there is a rule for every word of these numerics; if not, `why` names the word.
 Legality has_rules(const Graph& graph, const Numerics& numerics);
 

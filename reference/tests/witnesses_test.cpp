@@ -161,9 +161,21 @@ bool makes_no_difference(const Graph& g, std::size_t i, std::string_view mistake
     return std::any_of(g.nodes.begin(), g.nodes.end(),
                        [&](const Node& n) { return n.kind == Kind::take && n.arguments[1] == node; });
   };
+  // An array that is taken from for conditions alone.
+  const auto is_condition = [&](const Node& put) {
+    const auto is_only = [&](const Node& of, auto&& used) {
+      const int at = static_cast<int>(&of - g.nodes.data());
+      return std::ranges::all_of(g.nodes, [&](const Node& n) {
+        return std::ranges::find(n.arguments, at) == n.arguments.end() || (n.arguments[0] == at && used(n));
+      });
+    };
+    return is_only(put, [&](const Node& n) {
+      return n.kind == Kind::take && is_only(n, [](const Node& user) { return user.kind == Kind::where; });
+    });
+  };
   if (mistake == "a whole number one more")
     return used_by([&](const Node& n) {
-      const bool only_shows_where = n.kind == Kind::put && n.arguments[0] == static_cast<int>(i);
+      const bool only_shows_where = n.kind == Kind::put && n.arguments[0] == static_cast<int>(i) && is_condition(n);
       return only_shows_where ||
              (n.kind == Kind::where && n.arguments[2] == static_cast<int>(i) && is_place(static_cast<int>(&n - g.nodes.data())));
     });
