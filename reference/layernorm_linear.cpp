@@ -66,12 +66,20 @@ static const LinkedGolden<layernorm_linear> linked_layernorm_linear(golden, scra
 namespace assay::formula {
 
 static void write(const assay::layernorm_linear::Args& a, Formula& f) {
-  const Array x = f.in("x");
+  const Array x = f.in("x"), gamma = f.in("gamma"), beta = f.in("beta"), weight = f.in("weight");
   const Axis hidden("hidden");
-  const Array centred = x - mean(hidden)(x);
-  const Array xhat = centred * rsqrt(mean(hidden)(square(centred)) + a.epsilon);
-  const Array n = step("n", xhat * f.in("gamma") + f.in("beta"));
-  f.out("y", product(f, hidden, n, "weight", "bias", a.has_bias));
+  const Array middle = mean(hidden)(x), centred = x - middle;
+  const Array r = rsqrt(mean(hidden)(square(centred)) + a.epsilon);
+  const Array n = step("n", centred * r * gamma + beta);
+
+  // With gamma in the weight: x less a pivot, the mean in the dtype, at half its deviation.  What the mean is off by comes last.
+  const Stored rounded = Stored::with_rounded_weights;
+  const Array pivot = rounded_to(a.y.dtype, middle), half = r * 0.5, scaled = step("scaled_weight", gamma * weight, rounded);
+  const Array pivoted = sum(hidden)(step("pivoted", (x - pivot) * half, rounded) * scaled);
+  const Array folded = (pivoted - (middle - pivot) * half * sum(hidden)(scaled)) * 2 + sum(hidden)(beta * weight);
+
+  const Array sums = either(sum(hidden)(n * weight), folded, rounded);
+  f.out("y", a.has_bias ? step("product", sums, Stored::with_every_step) + f.in("bias") : sums);
 }
 
 static const LinkedFormula<assay::layernorm_linear> formula_of_layernorm_linear("layernorm_linear", write);

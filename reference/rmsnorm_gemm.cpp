@@ -49,10 +49,11 @@ static const LinkedGolden<rmsnorm_gemm> linked_rmsnorm_gemm(golden, scratch);
 namespace assay::formula {
 
 static void write(const assay::rmsnorm_gemm::Args& a, Formula& f) {
-  const Array x = f.in("x");
+  const Array x = f.in("x"), gamma = f.in("gamma"), weight = f.in("weight");
   const Axis hidden("hidden");
-  const Array n = step("n", x * rsqrt(mean(hidden)(square(x)) + a.epsilon) * f.in("gamma"));
-  f.out("y", sum(hidden)(n * f.in("weight")));
+  const Array r = rsqrt(mean(hidden)(square(x)) + a.epsilon);
+  const Array n = step("n", x * r * gamma), scaled = step("scaled_weight", gamma * weight, Stored::with_rounded_weights);
+  f.out("y", either(sum(hidden)(n * weight), sum(hidden)(x * scaled) * r, Stored::with_rounded_weights));
 }
 
 static const LinkedFormula<assay::rmsnorm_gemm> formula_of_rmsnorm_gemm("rmsnorm_gemm", write);

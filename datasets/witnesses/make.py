@@ -265,6 +265,36 @@ def paged_attention(q, k_pool, v_pool, page_table, lengths, scale=0):
     return {"o": out, "lse": logs}
 
 
+def attention_backward(q, k, v, o, lse, do, mask="none", scale=0):
+    """Pair by pair.  A pair that is hidden, or whose query has the logarithm -inf, adds nothing."""
+    seq_q, seq_k, heads, dim = len(q[0]), len(k[0]), len(q[0][0]), len(q[0][0][0])
+    group = heads // len(k[0][0])
+    factor = mpf(scale) if scale else 1 / sqrt(mpf(dim))
+    gradients = {name: [[[[mpf(0)] * dim for _ in t] for t in b] for b in x] for name, x in (("dq", q), ("dk", k), ("dv", k))}
+
+    def dot(a, b):
+        return fsum(mpf(x) * mpf(y) for x, y in zip(a, b))
+
+    for b in range(len(q)):
+        for i in range(seq_q):
+            last = {"none": seq_k, "causal": i + seq_k - seq_q, "causal_top_left": i}[mask]
+            for head in range(heads):
+                if lse[b][head][i] == float("-inf"):
+                    continue
+                of_row = dot(do[b][i][head], o[b][i][head])
+                for j in range(min(seq_k, max(0, last + 1))):
+                    query, key, value, gradient = q[b][i][head], k[b][j][head // group], v[b][j][head // group], do[b][i][head]
+                    p = exp(factor * dot(query, key) - mpf(lse[b][head][i]))
+                    ds = p * (dot(gradient, value) - of_row) * factor
+                    of_query, of_key = gradients["dq"][b][i][head], gradients["dk"][b][j][head // group]
+                    of_value = gradients["dv"][b][j][head // group]
+                    for c in range(dim):
+                        of_query[c] += ds * mpf(key[c])
+                        of_key[c] += ds * mpf(query[c])
+                        of_value[c] += p * mpf(gradient[c])
+    return gradients
+
+
 def kv_append(k, v, page_table, lengths, k_pool, v_pool):
     """The pools, with each new row in the slot of its position.  Rows before the first position are left out."""
     out = {}
@@ -384,6 +414,27 @@ def attention_scores_cases(rng):
                 token[0][-1] = -1.0
             inputs["q"][0][0][0][-1] = float("inf")
             inputs["k"][0][0][0][-1] = -1.0 if number % 5 == 3 else 1.0
+        extents = {"batch": batch, "seq_q": seq_q, "seq_k": seq_k, "heads": 2 * kv_heads, "kv_heads": kv_heads, "head_dim": dim}
+        yield extents, attributes, inputs
+
+
+def attention_backward_cases(rng):
+    """In every second case a query sees nothing; under a mask the last key is NaN in every fourth, where no query sees it."""
+    for number in range(24):
+        batch, kv_heads, dim = rng.randint(1, 2), rng.randint(1, 2), rng.randint(2, 3)
+        seq_q, seq_k = rng.randint(2, 4), rng.randint(2, 4)
+        attributes = ({}, {"mask": "causal"}, {"mask": "causal_top_left", "scale": 0.3125})[number % 3]
+        if number % 4 == 2 and number % 3 == 2:
+            seq_q, seq_k = 2, 4
+        queries, keys = (batch, seq_q, 2 * kv_heads, dim), (batch, seq_k, kv_heads, dim)
+        inputs = {name: draw(rng, *queries, scale=1.5) for name in ("q", "o", "do")}
+        inputs |= {name: draw(rng, *keys, scale=1.5) for name in ("k", "v")}
+        inputs["lse"] = draw(rng, batch, 2 * kv_heads, seq_q, scale=1.0)
+        if number % 2 == 0:
+            inputs["lse"][0][1][1] = float("-inf")
+        if number % 4 == 2 and number % 3 == 2:
+            for name in ("k", "v"):
+                inputs[name][0][3][0][0] = float("nan")
         extents = {"batch": batch, "seq_q": seq_q, "seq_k": seq_k, "heads": 2 * kv_heads, "kv_heads": kv_heads, "head_dim": dim}
         yield extents, attributes, inputs
 
@@ -552,6 +603,7 @@ def ffn_gelu_cases(rng):
 
 CASES = {
     "attention_forward": attention_cases,
+    "attention_backward": attention_backward_cases,
     "attention_scores": attention_scores_cases,
     "cross_entropy": cross_entropy_cases,
     "ffn_gelu": ffn_gelu_cases,
@@ -633,6 +685,7 @@ OPS = {
     f.__name__: f
     for f in (
         add,
+        attention_backward,
         attention_forward,
         attention_scores,
         cross_entropy,

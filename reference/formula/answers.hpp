@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "ops/core/formula_answers.hpp"
-#include "ops/core/rows.hpp"
-#include "reference/formula/graph.hpp"
+#include "reference/formula/evaluate.hpp"
 
 namespace assay::formula {
 
@@ -22,7 +21,7 @@ double rounded_last(DType output, DType accumulate, double value, double error);
 // `inputs`: the graph's, in its order; they are read again where values are not kept, so they must stay as they are.  `storage`:
 // the dtype of the tensors that share the case's.  Writes the values of these rows
 // to `values`, one span for each output that is not empty.
-std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, const Rows& rows,
+std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, const RowsOf& rows_of,
                                            std::span<const std::span<double>> values);
 
 }  // namespace assay::formula

@@ -188,70 +188,111 @@ std::vector<int> cut_axes(const Graph& graph) {
   return cut;
 }
 
+namespace {
+// Elements of the largest array for one position of some axes.
+std::int64_t widest_of_position(const Graph& graph, AxisSet cut) {
+  std::int64_t widest = 1;
+  each_node(graph, [&](const Visited& v) { widest = std::max(widest, graph.size(v.node.axes & ~cut)); });
+  return widest;
+}
+}  // namespace
+
 std::int64_t positions_of_part(const Graph& graph, const std::vector<int>& cut) {
-  std::int64_t widest = 1;  // elements of the largest array for one position
+  std::int64_t widest = 1;  // elements of the largest array that has the last of them, for one position
   each_node(graph, [&](const Visited& v) {
     if (v.node.axes >> cut.back() & 1) widest = std::max(widest, graph.size(v.node.axes & ~set_of(cut)));
   });
   return std::max({std::int64_t{1}, kElements / widest, std::min(kFewest, kMostElements / widest)});
 }
 
+std::vector<Together> groups_of(const Graph& graph) {
+  const auto together = [&](const std::vector<std::size_t>& outputs) {
+    std::vector<Port> ports;
+    for (const std::size_t o : outputs) ports.push_back(graph.outputs[o]);
+    Together group{only(graph, std::move(ports), false), outputs, {}};
+    for (const Port& p : group.graph.inputs)
+      for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+        if (graph.inputs[i].name == p.name) group.inputs.push_back(i);
+    return group;
+  };
+  std::vector<std::size_t> all(graph.outputs.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::int64_t widest = widest_of_position(graph, set_of(cut_axes(graph)));
+  if (widest <= kMostElements) return {together(all)};
+  std::map<AxisSet, std::vector<std::size_t>> by_cut;
+  for (const std::size_t o : all) by_cut[set_of(cut_axes(together({o}).graph))].push_back(o);
+  std::vector<Together> groups;
+  for (const auto& [cut, outputs] : by_cut) {
+    groups.push_back(together(outputs));
+    if (widest_of_position(groups.back().graph, set_of(cut_axes(groups.back().graph))) >= widest) return {together(all)};
+  }
+  return groups;
+}
+
 struct Parts::Plan {
-  const Graph& graph;
-  std::span<const Tensor> tensors;
+  Together group;
+  std::vector<Tensor> tensors;
   Hiding hiding;
   std::vector<int> cut;
   std::vector<Shared> groups;
   std::int64_t each = 1;  // positions of the last axis that is cut, in one part
   bool large = false;     // enough for threads
-};
 
-Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows) {
-  keep_freed_memory();
-  Plan p{.graph = graph, .tensors = tensors, .hiding = Hiding(graph, tensors), .cut = cut_axes(graph), .groups = {}};
-  if (!p.cut.empty()) {
-    p.groups = plan(graph, p.cut, rows);
+  Plan(Together of, std::vector<Tensor> inputs, const RowsOf& rows_of)
+      : group(std::move(of)), tensors(std::move(inputs)), hiding(group.graph, tensors), cut(cut_axes(group.graph)) {
+    if (cut.empty()) return;
+    const Graph& graph = group.graph;
+    groups = plan(graph, cut, rows_of(group.outputs.front()));
     std::int64_t elements = 0;
     each_node(graph, [&](const Visited& v) { elements += static_cast<std::int64_t>(v.times) * graph.size(v.node.axes); });
-    p.each = positions_of_part(graph, p.cut);
-    p.large = elements >= kWorthThreads;
+    each = positions_of_part(graph, cut);
+    large = elements >= kWorthThreads;
   }
-  plan_ = std::make_unique<const Plan>(std::move(p));
+  void visit(const std::function<void(const PartOf&)>& visit) const;
+};
+
+Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const RowsOf& rows_of) {
+  keep_freed_memory();
+  for (Together& group : groups_of(graph)) {
+    std::vector<Tensor> inputs;
+    for (const std::size_t i : group.inputs) inputs.push_back(tensors[i]);
+    plans_.push_back(std::make_unique<const Plan>(std::move(group), std::move(inputs), rows_of));
+  }
 }
 Parts::~Parts() = default;
 
-void Parts::each(const std::function<void(std::shared_ptr<const Values>)>& visit) const {
-  const Plan& p = *plan_;
-  if (p.cut.empty()) return visit(std::make_shared<const Values>(p.graph, p.tensors));
-  const int last = p.cut.back();
-  const bool many = static_cast<std::int64_t>(p.groups.size()) >= omp_get_max_threads();
+void Parts::Plan::visit(const std::function<void(const PartOf&)>& visit) const {
+  const Graph& graph = group.graph;
+  if (cut.empty()) return visit({std::make_shared<const Values>(graph, tensors), group.outputs});
+  const int last = cut.back();
+  const bool many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
   Caught caught;
-  const auto of_group = [&](const Shared& group) {
-    const Values common = Values::without(last, p.graph, p.tensors, group.outer);
-    const auto positions = static_cast<std::int64_t>(group.inner.size());
-#pragma omp parallel for schedule(dynamic) if (p.large && !many)
-    for (std::int64_t first = 0; first < positions; first += p.each)
+  const auto of_group = [&](const Shared& shared) {
+    const Values common = Values::without(last, graph, tensors, shared.outer);
+    const auto positions = static_cast<std::int64_t>(shared.inner.size());
+#pragma omp parallel for schedule(dynamic) if (large && !many)
+    for (std::int64_t first = 0; first < positions; first += each)
       caught.run([&] {
-        Part part = group.outer;
-        part[last] = {group.inner.begin() + first, group.inner.begin() + std::min(first + p.each, positions)};
-        p.hiding.narrow(part);
-        visit(std::make_shared<const Values>(p.graph, p.tensors, std::move(part), &common));
+        Part part = shared.outer;
+        part[last] = {shared.inner.begin() + first, shared.inner.begin() + std::min(first + each, positions)};
+        hiding.narrow(part);
+        visit({std::make_shared<const Values>(graph, tensors, std::move(part), &common), group.outputs});
       });
   };
-#pragma omp parallel for schedule(dynamic) if (p.large && many)
-  for (std::size_t k = 0; k < p.groups.size(); ++k) caught.run([&] { of_group(p.groups[k]); });
+#pragma omp parallel for schedule(dynamic) if (large && many)
+  for (std::size_t k = 0; k < groups.size(); ++k) caught.run([&] { of_group(groups[k]); });
   caught.rethrow();
 }
 
-void Parts::visit(const std::function<void(const Values&)>& visit) const {
-  each([&](std::shared_ptr<const Values> part) { visit(*part); });
+void Parts::visit(const std::function<void(const PartOf&)>& visit) const {
+  for (const auto& plan : plans_) plan->visit(visit);
 }
 
-std::vector<std::shared_ptr<const Values>> Parts::all() const {
-  std::vector<std::shared_ptr<const Values>> list;
-  each([&](std::shared_ptr<const Values> part) {
+std::vector<PartOf> Parts::all() const {
+  std::vector<PartOf> list;
+  visit([&](const PartOf& part) {
 #pragma omp critical(parts)
-    list.push_back(std::move(part));
+    list.push_back(part);
   });
   return list;
 }
@@ -276,12 +317,15 @@ std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors
     answers[o].values.resize(size);
     answers[o].errors.assign(declared.size(), std::vector<double>(size));
   }
-  Parts(graph, tensors, rows).visit([&](const Values& part) {
-    for (std::size_t o = 0; o < answers.size(); ++o) place(part, graph.outputs[o], part.output(o), answers[o].values);
-    for (std::size_t k = 0; k < declared.size(); ++k) {
-      const Tracked tracked(part, declared[k]);
-      for (std::size_t o = 0; o < answers.size(); ++o) place(part, graph.outputs[o], tracked.output(o), answers[o].errors[k]);
-    }
+  Parts(graph, tensors, [&](std::size_t) { return rows; }).visit([&](const PartOf& part) {
+    const Values& values = *part.values;
+    const auto place_all = [&](const auto& of, const auto& to) {
+      for (std::size_t i = 0; i < part.outputs.size(); ++i)
+        place(values, values.graph().outputs[i], of.output(i), to(answers[part.outputs[i]]));
+    };
+    place_all(values, [](Answer& answer) -> std::vector<double>& { return answer.values; });
+    for (std::size_t k = 0; k < declared.size(); ++k)
+      place_all(Tracked(values, declared[k]), [k](Answer& answer) -> std::vector<double>& { return answer.errors[k]; });
   });
   return answers;
 }

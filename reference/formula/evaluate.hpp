@@ -18,6 +18,17 @@ struct Answer {
   std::vector<std::vector<double>> errors;  // for each of what was declared: before the output's own rounding
 };
 
+// Outputs that are evaluated together, and the part of a graph that computes them.
+struct Together {
+  Graph graph;
+  std::vector<std::size_t> outputs, inputs;  // which of the whole graph's they are
+};
+// All outputs at once, or where that makes large arrays and less than all would not, those that can be cut along the same axes.
+std::vector<Together> groups_of(const Graph& graph);
+
+// Which rows of an output are asked for: indices of all its axes but the last.
+using RowsOf = std::function<Rows(std::size_t output)>;
+
 // The axes along which a graph is cut, outermost first: every output has them, and no node needs more than one of their
 // positions. As many as make a position's arrays small, and at least one if there is any.
 std::vector<int> cut_axes(const Graph& graph);
@@ -25,21 +36,26 @@ std::vector<int> cut_axes(const Graph& graph);
 // How many positions of the last of these axes a part has.
 std::int64_t positions_of_part(const Graph& graph, const std::vector<int>& cut);
 
+// Values of a part of a case, and which outputs of the whole graph its graph has.
+struct PartOf {
+  std::shared_ptr<const Values> values;
+  std::span<const std::size_t> outputs;
+};
+
 // The parts of a case in which the answers of some rows are evaluated.  `graph` and `tensors`, its inputs in their order, must
-// outlive this; `rows` are indices of all axes of the first output but its last.
+// outlive this.
 class Parts {
  public:
-  Parts(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows);
+  Parts(const Graph& graph, std::span<const Tensor> tensors, const RowsOf& rows_of);
   ~Parts();
-  // Calls visit with the values of each part, on several threads where the case is large.
-  void visit(const std::function<void(const Values&)>& visit) const;
-  // The values of all parts.  They refer to graph and tensors, but not to this.
-  std::vector<std::shared_ptr<const Values>> all() const;
+  // Calls visit with each part, on several threads where the case is large.
+  void visit(const std::function<void(const PartOf&)>& visit) const;
+  // All parts.  This must outlive them.
+  std::vector<PartOf> all() const;
 
  private:
   struct Plan;
-  void each(const std::function<void(std::shared_ptr<const Values>)>& visit) const;
-  std::unique_ptr<const Plan> plan_;
+  std::vector<std::unique_ptr<const Plan>> plans_;
 };
 
 // Writes a part's elements of an output to their places in the whole.

@@ -108,6 +108,10 @@ Array put(const Operand& a, Axis axis, const Array& indices, Place place = Place
 // A result that kernels may round to the storage dtype before the next step.
 Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
 
+// Two ways to compute the same.  Kernels that declare the word of `stored` compute the second, with its errors; golden and all
+// other kernels have the first.
+Array either(const Operand& a, const Operand& b, Stored stored);
+
 // A result that the op itself rounds to a dtype, as an output that is used on.  Every kernel has a rounded sum of inputs exactly:
 // to round it to f32 and then to 16 bits is to round it once, since 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
 Array rounded_to(DType dtype, const Operand& a);

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,7 @@ enum class Kind : std::uint8_t {
   log_softmax,
   step,
   rounded_to,
+  either,
   given,
   scan,
   result,
@@ -99,7 +101,7 @@ struct KindInfo {
   double flops;   // per element of the result; of a reduction, per term
 };
 
-inline constexpr std::array<KindInfo, 43> kKinds{{
+inline constexpr std::array<KindInfo, 44> kKinds{{
     {"input", Group::leaf, 0, 0},
     {"constant", Group::leaf, 0, 0},
     {"index", Group::leaf, 0, 0},
@@ -140,6 +142,7 @@ inline constexpr std::array<KindInfo, 43> kKinds{{
     {"log_softmax", Group::row_function, 1, 10},
     {"step", Group::arithmetic, 1, 0},
     {"rounded_to", Group::arithmetic, 1, 0},
+    {"either", Group::arithmetic, 2, 0},
     {"given", Group::leaf, 0, 0},
     {"scan", Group::recurrence, -1, 0},
     {"result", Group::recurrence, 1, 0},
@@ -149,13 +152,22 @@ constexpr const KindInfo& info(Kind k) { return kKinds[static_cast<std::size_t>(
 // Whether a node's elements are elements of its arguments, or these with another sign.
 constexpr bool chooses(Kind k) {
   return k == Kind::negate || k == Kind::absolute || k == Kind::maximum || k == Kind::minimum || k == Kind::where ||
-         k == Kind::take || k == Kind::put || k == Kind::max;
+         k == Kind::take || k == Kind::put || k == Kind::max || k == Kind::either;
 }
 
-// Which kernels may round a step's result to the storage dtype before the next step.
-// Numerics::stores_intermediate, stores_every_step, rounds_rotated.
-enum class Stored : std::uint8_t { with_intermediates, with_every_step, where_rotated };
-inline constexpr std::array<std::string_view, 3> kStoredNames{"with_intermediates", "with_every_step", "where_rotated"};
+// Which kernels may round a step's result to the storage dtype before the next step: by which of their words (words.hpp).
+enum class Stored : std::uint8_t {
+  with_intermediates,   // stores_intermediate
+  with_every_step,      // stores_every_step
+  where_rotated,        // rounds_rotated
+  as_factor,            // before it is multiplied: stores_intermediate, or narrow_probabilities
+  as_gradient,          // the same, but not with scaled_gradients
+  as_scaled_gradient,   // narrow_probabilities with scaled_gradients
+  with_rounded_weights  // rounds_weights
+};
+inline constexpr std::array<std::string_view, 7> kStoredNames{
+    "with_intermediates", "with_every_step", "where_rotated", "as_factor", "as_gradient", "as_scaled_gradient",
+    "with_rounded_weights"};
 
 struct Node {
   Kind kind = Kind::constant;
@@ -166,7 +178,7 @@ struct Node {
   double number = 0;                           // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given; of
                                                // a scan: how many states it has; of `given` and `result`: which of all
   std::string name{};                          // of an input or a step
-  Stored stored = Stored::with_intermediates;  // of a step
+  Stored stored = Stored::with_intermediates;  // of a step; of `either`: the kernels that compute the second argument
   DType to = DType::f32;                       // of rounded_to
   int body = -1;                               // of a scan: which of the graph's bodies is its step
   bool operator==(const Node&) const = default;
@@ -202,6 +214,9 @@ struct Graph {
 
 // The graph with these outputs, and only the nodes that they need; inputs that none needs stay if asked for.
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs);
+
+// The graph with one of the two ways wherever there is `either`, the second where second(node) says so.
+Graph decided(Graph graph, const std::function<bool(const Node&)>& second);
 
 // The graph as JSON, some hundreds of bytes, and back.  parse() throws FormulaError if the text is not a graph's.
 std::string to_json(const Graph& g);

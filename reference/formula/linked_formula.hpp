@@ -90,7 +90,26 @@ struct LinkedFormula {
   static std::unique_ptr<FormulaAnswers> answer(const Args& args, const Rows& rows, std::span<const std::span<double>> values) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
-    return answers_of(f.graph(), declared.inputs, declared.dtype(), rows, values);
+    const Graph graph = f.graph();
+    return answers_of(graph, declared.inputs, declared.dtype(), [&](std::size_t o) { return rows_of(args, rows, graph, o); }, values);
+  }
+  // Of the rows that are asked for, which are the first output's, those of another output.
+  static Rows rows_of(const Args& args, const Rows& rows, const Graph& graph, std::size_t output) {
+    if (rows.all() || output == 0) return rows;
+    const Port& port = graph.outputs[output];
+    const std::int64_t elements = graph.size(set_of(port.axes));
+    const std::int64_t last = port.axes.empty() ? 1 : graph.extents[static_cast<std::size_t>(port.axes.back())];
+    Rows own{.total = last ? elements / last : 0};
+    for (std::int64_t row = 0; row < own.total; ++row) {
+      bool asked = false;
+      for (std::int64_t i = row * last; i < (row + 1) * last && !asked; ++i) {
+        if constexpr (requires { Op::row_of(args, 0, i); }) asked = rows.has(Op::row_of(args, static_cast<int>(output), i));
+        else asked = rows.has(i / last);
+      }
+      if (asked) own.sample.push_back(row);
+    }
+    if (own.sample.empty() && own.total > 0) own.sample.push_back(0);  // an empty sample would be all
+    return own;
   }
   static Numerics words_read(const Args& args, const Numerics& numerics) {
     Formula f;

@@ -24,8 +24,9 @@ class Rounding {
     chip_ = storage == f32 || rounds_once ? one_lower(storage) : info(storage).format;
   }
   double operator()(double v) const { return exact_ ? v : round_to(chip_, v); }
+  bool is_stored(Stored when) const { return stores(numerics_, when) && !exact_; }
   double factor(double v) const { return factor_bits_ == 53 ? v : round_to({factor_bits_, 127, -126}, v); }
-  double stored(double v, Stored when) const { return numerics_.*stored_by(when) && !exact_ ? round_to(storage_, v) : v; }
+  double stored(double v, Stored when) const { return is_stored(when) ? round_to(storage_, v) : v; }
 
  private:
   bool exact_;
@@ -130,16 +131,22 @@ class Rounded final : public Interpretation {
       case Kind::take:
       case Kind::put:
       case Kind::where: return values.compute(node);  // choose, and round nothing
+      case Kind::either: return argument(round_.is_stored(node.stored) ? 1 : 0);
       case Kind::step:
         return map(
             e, [&](double v) { return round_.stored(v, node.stored); }, argument(0));
       case Kind::sum:
         return add_up(
             e, node.axes, [&](double sum, double x) { return round_(sum + x); }, argument(0));
-      case Kind::dot:
+      case Kind::dot: {
+        const int hidden = hidden_factor_of(values.graph(), node);
+        const auto add = [&](double sum, double a, double b) { return round_(sum + round_.factor(a) * round_.factor(b)); };
+        if (hidden < 0) return add_up(e, node.axes, add, argument(0), argument(1));
+        const Node& factor = values.graph().nodes[static_cast<std::size_t>(node.arguments[static_cast<std::size_t>(hidden)])];
         return add_up(
-            e, node.axes, [&](double sum, double a, double b) { return round_(sum + round_.factor(a) * round_.factor(b)); },
-            argument(0), argument(1));
+            e, node.axes, [&](double sum, double seen, double a, double b) { return seen != 0 ? add(sum, a, b) : sum; },
+            values[factor.arguments[0]].value, argument(0), argument(1));
+      }
       case Kind::softmax:
       case Kind::softmax_or_zero:
       case Kind::logsumexp:

@@ -104,7 +104,8 @@ std::string last_addend_of(const Graph& g, const Port& output) {
 
 }  // namespace
 
-FormulaFacts facts_of(const Graph& g, std::span<const AxisUse> axes) {
+FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
+  const Graph g = decided(graph, [](const Node&) { return false; });
   FormulaFacts facts{.cost = cost_of(g)};
   const Along along(g);
   // An axis under another name, as rename() makes it, moves with the axis that it was; so does one of blocks.  Then nothing is

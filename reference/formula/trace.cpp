@@ -125,6 +125,14 @@ Array step(std::string_view name, const Operand& a, Stored stored) {
   return f.add({.kind = Kind::step, .arguments = {of}, .axes = f.node(of).axes, .name = std::string(name), .stored = stored});
 }
 
+Array either(const Operand& a, const Operand& b, Stored stored) {
+  Formula& f = formula_of(a, b);
+  const int first = f.node_of(a), second = f.node_of(b);
+  if (f.node(first).axes != f.node(second).axes)
+    refuse(a.place, "the two ways have " + list(f.recorded(), f.node(first).axes) + " and " + list(f.recorded(), f.node(second).axes));
+  return f.add({.kind = Kind::either, .arguments = {first, second}, .axes = f.node(first).axes, .stored = stored});
+}
+
 Array rounded_to(DType dtype, const Operand& a) {
   Formula& f = formula_of(a);
   const int of = f.node_of(a);
@@ -453,6 +461,22 @@ Stepped Formula::scan(Axis axis_of_steps, const std::vector<Operand>& first, con
     (k < first.size() ? all.states : all.outputs).push_back(result);
   }
   return all;
+}
+
+Graph decided(Graph graph, const std::function<bool(const Node&)>& second) {
+  const auto chosen = [&](int i) {
+    while (graph.nodes[static_cast<std::size_t>(i)].kind == Kind::either) {
+      const Node& n = graph.nodes[static_cast<std::size_t>(i)];
+      i = n.arguments[second(n) ? 1 : 0];
+    }
+    return i;
+  };
+  if (std::ranges::none_of(graph.nodes, [](const Node& n) { return n.kind == Kind::either; })) return graph;
+  for (Node& n : graph.nodes)
+    if (n.kind != Kind::either)
+      for (int& argument : n.arguments) argument = chosen(argument);
+  for (Port& p : graph.outputs) p.node = chosen(p.node);
+  return only(graph, graph.outputs, true);
 }
 
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs) {

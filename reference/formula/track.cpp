@@ -79,7 +79,26 @@ const Field& Tracked::total_put_out(int i) const {
   return scan == put_out_of_scans_.end() ? total(i) : scan->second[static_cast<std::size_t>(n.number)];
 }
 
-bool Tracked::stores(const Node& step) const { return declared_.numerics.*stored_by(step.stored); }
+// What is stored already is not rounded again.
+bool Tracked::stores(const Node& step) const {
+  const Node& of = node(step.arguments[0]);
+  return formula::stores(declared_.numerics, step.stored) && !(of.kind == Kind::step && stores(of));
+}
+
+// A kernel that computes the second argument gives the first, but for its errors and the last bits of f64.
+Off Tracked::either(int i) const {
+  const Node& n = node(i);
+  if (!formula::stores(declared_.numerics, n.stored)) return alone(n.arguments[0]);
+  Off off = alone(n.arguments[1]);
+  off.any = map(
+      extents(),
+      [](double error, double v, double other) {
+        if (!std::isfinite(v)) return error;
+        return std::isfinite(other) ? error + std::fabs(v - other) : kInfinity;
+      },
+      off.any, values_[n.arguments[0]].value, values_[n.arguments[1]].value);
+  return off;
+}
 
 const Field& Tracked::total(int i) const {
   std::optional<Field>& sum = totals_[static_cast<std::size_t>(i)];
@@ -235,6 +254,7 @@ Off Tracked::visit_arithmetic(int i) {
     case Kind::less:
     case Kind::at_most: return decide(i);
     case Kind::where: return pick_one(i);
+    case Kind::either: return either(i);
     case Kind::divide: return is_running_moment(i) ? running_moment(i) : divide(i);
     case Kind::square: {
       const Brought x = brought(n.arguments[0], n.axes);
@@ -358,13 +378,19 @@ Off Tracked::apply_function(int i) const {
     case Kind::silu: return activate(Activation::silu);
     case Kind::gelu_tanh: return activate(Activation::gelu_tanh);
     case Kind::gelu_erf: return activate(Activation::gelu_erf);
-    case Kind::exp:  // |f''| grows to e^t times its value; exp2 of x log2(e) takes an argument off by kToBase2 u |x|
+    // |f''| grows to e^t times its value; exp2 of x log2(e) takes an argument off by kToBase2 u |x|.  Of x - y by one FMA,
+    // x c - fl(y c) with c = log2(e), the roundings of c and of y c are 0.5u |x| + 1.5u |y|, of which 1.5u |x - y| are counted.
+    case Kind::exp: {
+      const Node& argument = node(n.arguments[0]);
+      const bool fused = numerics.fused_exponent && argument.kind == Kind::subtract;
       return whole(
-          [=](double a, double t, double y) {
+          [=](double a, double brought, double y, double subtracted) {
+            const double t = brought + (fused ? 2 * u * finite_size(subtracted) : 0.0);
             const double off = moved(y, y * std::exp(std::min(t, kMostExponent)), kInfinity, t);
             return off + u * (y + off) * (f + (y > 0 ? kToBase2 * (std::fabs(a) + t) : 0.0)) + lost + low;
           },
-          [](double a) { return std::exp(a); });
+          [](double a) { return std::exp(a); }, fused ? values_[argument.arguments[1]].value : Field{});
+    }
     case Kind::log:  // |f''| is 1/(z - t)^2 at most; a change of base costs kFromBase2 u.  No logarithm of a number is subnormal
       return whole(
           [=](double a, double t, double y) {

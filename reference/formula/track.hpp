@@ -103,6 +103,7 @@ class Tracked {
   Off choose(int node) const;
   Off decide(int node) const;
   Off pick_one(int node) const;  // where
+  Off either(int node) const;
   Off take(int node) const;
   std::vector<Off> scanned(int node);  // of a scan's results
   Off apply_function(int node) const;

@@ -140,12 +140,11 @@ Off Tracked::multiply_up(int i) const {
   Field narrowed;  // sum |a| + |b|, infinite where a factor overflows
   if (numerics.factors.precision) {
     const double most = numerics.factors.threshold();
-    const auto within = [&](const Field& f) {
-      return sum_over(e, n.over,
-                      map(
-                          e, [most](double v) { return std::fabs(v) < most ? std::fabs(v) : kInfinity; }, f));
-    };
-    narrowed = plus(e, within(a.value), within(b.value));
+    const auto within = [most](double v) { return std::fabs(v) < most ? std::fabs(v) : kInfinity; };
+    const int hidden = hidden_factor_of(values_.graph(), n);
+    const Field& seen = hidden < 0 ? Field::number(1) : values_[node(n.arguments[static_cast<std::size_t>(hidden)]).arguments[0]].value;
+    narrowed = sum_of(
+        e, n.over, [within](double s, double x, double y) { return s != 0 ? within(x) + within(y) : 0.0; }, seen, a.value, b.value);
   }
   const auto own = [&](Errors errors) {
     if (!numerics.factors.precision)

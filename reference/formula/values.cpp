@@ -97,6 +97,16 @@ Mean mean_of(const Graph& graph, const Node& node) {
   return {};
 }
 
+int hidden_factor_of(const Graph& graph, const Node& dot) {
+  for (int k = 0; k < 2; ++k) {
+    const Node& factor = graph.nodes[static_cast<std::size_t>(dot.arguments[static_cast<std::size_t>(k)])];
+    if (factor.kind != Kind::where) continue;
+    const Node& otherwise = graph.nodes[static_cast<std::size_t>(factor.arguments[2])];
+    if (otherwise.kind == Kind::constant && otherwise.number == 0) return k;
+  }
+  return -1;
+}
+
 int condition_of(const Graph& graph, const Node& row_function) {
   const Node& argument = graph.nodes[static_cast<std::size_t>(row_function.arguments[0])];
   if (argument.kind != Kind::where) return -1;
@@ -201,6 +211,7 @@ Field Values::compute(const Node& node) const {
       if (node.kind == Kind::rounded_to)
         return map(
             extents_, [to = node.to](double x) { return round_to(to, x); }, value(0));
+      if (node.kind == Kind::either) return value(0);
       if (node.kind == Kind::where)
         return map(
             extents_, [](double holds, double a, double b) { return holds != 0 ? a : b; }, value(0), value(1), value(2));

@@ -160,20 +160,22 @@ Field Values::put(const Node& node, const Field& from) const {
   return out;
 }
 
-// Of a mean, what its weights hide is not read: infinities and NaNs of the other factor count where they are seen.
+// Of a mean, or of a product by what is 0 where a condition does not hold, what is hidden is not read: infinities and NaNs of the
+// other factor count where they are seen.
 Field Values::multiply_up(const Node& node) const {
   const Mean mean = mean_of(graph_, node);
-  const Field &a = (*this)[node.arguments[0]].value, &b = (*this)[node.arguments[1]].value;
-  if (mean.weights < 0) return dot_over(extents_, node.over, a, b);
-  const Field& x = (*this)[mean.of].value;
+  const int hidden = mean.weights >= 0 ? -1 : hidden_factor_of(graph_, node);
+  const auto argument = [&](int k) { return node.arguments[static_cast<std::size_t>(k)]; };
+  if (mean.weights < 0 && hidden < 0) return dot_over(extents_, node.over, (*this)[argument(0)].value, (*this)[argument(1)].value);
+  const int of_weights = hidden < 0 ? mean.weights : argument(hidden), of_x = hidden < 0 ? mean.of : argument(1 - hidden);
+  const Field &weights = (*this)[of_weights].value, &x = (*this)[of_x].value;
   if (std::all_of(x.at.begin(), x.at.end(), [](double v) { return std::isfinite(v); }))
-    return dot_over(extents_, node.over, a, b);
+    return dot_over(extents_, node.over, weights, x);
 
-  const Field& weights = (*this)[mean.weights].value;
-  const Node& row_function = graph_.nodes[static_cast<std::size_t>(mean.weights)];
-  const int condition = condition_of(graph_, row_function);
+  const Node& weighs = graph_.nodes[static_cast<std::size_t>(of_weights)];
+  const int condition = hidden < 0 ? condition_of(graph_, weighs) : weighs.arguments[0];
   Field seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
-  if (row_function.kind == Kind::softmax_or_zero)  // of a row of only -inf nothing is read
+  if (weighs.kind == Kind::softmax_or_zero)  // of a row of only -inf nothing is read
     seen = map(
         extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, seen, sum_over(extents_, node.over, weights));
   const Field finite = map(

@@ -15,20 +15,10 @@ const Node& argument(const Graph& graph, const Node& n, std::size_t k) {
 
 bool is_mean(const Graph& graph, const Node& n) { return n.kind == Kind::divide && argument(graph, n, 0).kind == Kind::sum; }
 
-// A product, other than a mean by weights, with a factor that is computed.
-bool multiplies_computed(const Graph& graph, const Node& n) {
-  if (n.kind != Kind::dot || mean_of(graph, n).weights >= 0) return false;
-  for (std::size_t k = 0; k < n.arguments.size(); ++k) {
-    const Node& factor = argument(graph, n, k);
-    const bool rotated = factor.kind == Kind::step && factor.stored == Stored::where_rotated;
-    if (factor.kind != Kind::input && info(factor.kind).group != Group::gather && !rotated) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-Legality has_rules(const Graph& graph, const Numerics& numerics) {
+Legality has_rules(const Graph& all, const Numerics& numerics) {
+  const Graph graph = decided(all, [&](const Node& n) { return stores(numerics, n.stored); });
   for (const Graph& body : graph.bodies)
     if (const Legality legal = has_rules(body, numerics); !legal) return legal;
   if (!graph.bodies.empty() && (numerics.mma_terms || numerics.factors.precision))
@@ -36,11 +26,6 @@ Legality has_rules(const Graph& graph, const Numerics& numerics) {
   const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
   if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
     return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
-  // These words narrow a computed factor of a product.  Where there is none they change nothing.
-  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return multiplies_computed(graph, n); })) return Legality::yes();
-  if (numerics.scaled_gradients) return Legality::no("scaled_gradients has no rule");
-  if (numerics.rounds_weights) return Legality::no("rounds_weights has no rule");
-  if (numerics.narrow_probabilities) return Legality::no("narrow_probabilities has no rule");
   return Legality::yes();
 }
 
@@ -48,8 +33,20 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
   using N = Numerics;
   Numerics read{.accumulate = numerics.accumulate, .of_output = numerics.of_output};
   const auto reads = [&](auto... words) { ((read.*words = numerics.*words), ...); };
-  const auto may_store = [&](bool N::*word) {  // in the accumulator's own format nothing is rounded again
-    if (storage != numerics.accumulate) reads(word);
+  const auto may_store = [&](auto... words) {  // in the accumulator's own format nothing is rounded again
+    if (storage != numerics.accumulate) reads(words...);
+  };
+  const auto may_store_step = [&](Stored stored) {
+    switch (stored) {
+      case Stored::with_intermediates: return may_store(&N::stores_intermediate);
+      case Stored::with_every_step: return may_store(&N::stores_every_step);
+      case Stored::where_rotated: return may_store(&N::rounds_rotated);
+      case Stored::as_factor: return may_store(&N::stores_intermediate, &N::narrow_probabilities);
+      case Stored::as_gradient:
+        return may_store(&N::stores_intermediate, &N::narrow_probabilities, &N::scaled_gradients);
+      case Stored::as_scaled_gradient: return may_store(&N::narrow_probabilities, &N::scaled_gradients);
+      case Stored::with_rounded_weights: return may_store(&N::rounds_weights);
+    }
   };
   each_node(graph, [&](const Visited& v) {
     const Node& n = v.node;
@@ -63,6 +60,9 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
         break;
       case Kind::log: reads(&N::function_error); break;
       case Kind::exp:
+        reads(&N::function_error, &N::flushes_subnormals);
+        if (argument(v.graph, n, 0).kind == Kind::subtract) reads(&N::fused_exponent);
+        break;
       case Kind::tanh:
       case Kind::erf:
       case Kind::softplus: reads(&N::function_error, &N::flushes_subnormals); break;
@@ -93,7 +93,8 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::log_softmax:
         reads(&N::chain, &N::function_error, &N::fused_exponent, &N::flushes_subnormals, &N::rescales);
         break;
-      case Kind::step: may_store(stored_by(n.stored)); break;
+      case Kind::step: may_store_step(n.stored); break;
+      case Kind::either: reads(&N::rounds_weights); break;
       // These read the accumulator's format alone.
       case Kind::input:
       case Kind::constant:

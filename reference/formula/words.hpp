@@ -7,13 +7,19 @@
 
 namespace assay::formula {
 
-// The word by which a kernel declares that it stores such a step.
-constexpr bool Numerics::*stored_by(Stored stored) {
+// Whether kernels of these numerics store such a step.
+constexpr bool stores(const Numerics& numerics, Stored stored) {
   switch (stored) {
-    case Stored::with_intermediates: return &Numerics::stores_intermediate;
-    case Stored::with_every_step: return &Numerics::stores_every_step;
-    default: return &Numerics::rounds_rotated;
+    case Stored::with_intermediates: return numerics.stores_intermediate;
+    case Stored::with_every_step: return numerics.stores_every_step;
+    case Stored::where_rotated: return numerics.rounds_rotated;
+    case Stored::as_factor: return numerics.stores_intermediate || numerics.narrow_probabilities;
+    case Stored::as_gradient:
+      return numerics.stores_intermediate || (numerics.narrow_probabilities && !numerics.scaled_gradients);
+    case Stored::as_scaled_gradient: return numerics.narrow_probabilities && numerics.scaled_gradients;
+    case Stored::with_rounded_weights: return numerics.rounds_weights;
   }
+  return false;
 }
 
 // Whether there is a rule for every word of these numerics; if not, `why` names the word.
