@@ -9,8 +9,7 @@
 #                   has passed with the same bytes before is left out; CACHE=off: none is
 #   make format     formats the tracked files: C++ and CUDA by clang-format, Python by black
 #   make ledger     judges every kernel over smoke, and every broken one on its witness, and compares the verdicts with those of
-#                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": packed kernels of reports/trial too; REFERENCE=formula: by
-#                   formulas instead of contracts
+#                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": packed kernels of reports/trial too
 #   make wheel      builds the command for machines without a compiler, with all but glibc within it, and its wheel for pip in dist/
 #   make packages   the same, a tarball and a package for Debian (docs/python.md)
 #   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both

@@ -67,7 +67,6 @@ set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOU
 #   simt.OP.first       sound kernels over the suite first; verdicts must equal those that a GPU gave, and every bit if the kernel
 #                       uses no elementary function
 #   simt.OP.witnesses   each broken kernel on the case that shows its fault (cuda/OP/faults.txt), by whose tier it must fail
-#   ....by_formula      both, held to the formula's golden and bound, for the ops that have one
 #   gpu.first           the same on the GPU; a push: gpu.OP.full over full, gpu.OP.broken the broken kernels over edges
 #   simt.searched       of the ops whose judge is not that of reports/ledger.tsv.gz: the suite edges must fail every broken kernel
 #   simt.OP.smoke       push: the same as first over smoke
@@ -109,16 +108,6 @@ foreach(op ${ASSAY_OPS})
   add_test(NAME simt.${op}.witnesses COMMAND validate selfcheck ${on_simt} --op ${op} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --jobs 1)
   set_tests_properties(simt.${op}.witnesses PROPERTIES LABELS simt)
   assay_cached(simt.${op}.witnesses JUDGE BROKEN ${op} FILES "${PROJECT_SOURCE_DIR}/cuda/${op}/faults.txt")
-  file(STRINGS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp" formula REGEX "LinkedFormula<")
-  file(STRINGS "${PROJECT_SOURCE_DIR}/ops/${op}.hpp" by_hand REGEX "struct Golden")
-  if(formula AND by_hand)
-    add_test(NAME simt.${op}.first.by_formula COMMAND validate run ${on_simt} --op ${op} --suite first --jobs 1 --reference formula)
-    add_test(NAME simt.${op}.witnesses.by_formula COMMAND validate selfcheck ${on_simt} --op ${op}
-      --witnesses "${PROJECT_SOURCE_DIR}/cuda" --jobs 1 --reference formula)
-    set_tests_properties(simt.${op}.first.by_formula simt.${op}.witnesses.by_formula PROPERTIES LABELS simt)
-    assay_cached(simt.${op}.first.by_formula JUDGE KERNELS ${op})
-    assay_cached(simt.${op}.witnesses.by_formula JUDGE BROKEN ${op} FILES "${PROJECT_SOURCE_DIR}/cuda/${op}/faults.txt")
-  endif()
   add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} --op ${op} --suite edges --jobs 1)
   add_test(NAME simt.${op}.broken COMMAND validate selfcheck ${on_simt} --op ${op} --suite edges --jobs 1)
   set_tests_properties(simt.${op}.edges simt.${op}.broken PROPERTIES LABELS "simt;push")

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes BUILD/ledger.tsv.gz, the verdicts of this state of the tree, and says how it differs from reports/ledger.tsv.gz.
 #   ledger.sh BUILD [FOLDER...]      FOLDER: packed in reports/trial, like faults_1 or sound, whose kernels are built and judged too
-# REFERENCE=formula: by the formulas of the ops that have one.
 # Every kernel and every variant over smoke, every broken kernel on its witness, the kernels of a FOLDER over smoke.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,7 +18,7 @@ mkdir -p "$records"
 judged() {
   local name=$1 code=0
   shift
-  "$@" --backend simt --timeout 3600 --reference "${REFERENCE:-contract}" --json "$records/$name.jsonl" >"$records/$name.txt" 2>&1 || code=$?
+  "$@" --backend simt --timeout 3600 --json "$records/$name.jsonl" >"$records/$name.txt" 2>&1 || code=$?
   echo "$name: $(tail -1 "$records/$name.txt")"
   [ "$code" -le 1 ] || { tail -5 "$records/$name.txt" >&2; exit "$code"; }
 }

@@ -14,9 +14,6 @@ struct add {
     Tensor b;  // [rows, cols]
     Tensor y;  // [rows, cols], written
   };
-  struct Golden {
-    Array y;  // [rows, cols]
-  };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
 
@@ -25,21 +22,6 @@ struct add {
     v.input("a", a.a, {Axis::rows, Axis::cols});
     v.input("b", a.b, {Axis::rows, Axis::cols});
     v.output("y", a.y, {Axis::rows, Axis::cols});
-  }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("y", g.y, {Axis::rows, Axis::cols});
-  }
-
-  static Legality legal(const Args&) { return Legality::yes(); }
-
-  // One rounding to the dtype; a wider accumulator rounds once more.  Subnormal sums are exact: they are multiples of the least
-  // subnormal.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no chain*/, int /*output*/,
-                      std::int64_t i) {
-    const double y = std::fabs(g.y[static_cast<std::size_t>(i)]);
-    const double t = numerics.accumulate == a.y.dtype ? 0 : unit_roundoff(numerics.accumulate) * y;
-    return t + unit_roundoff(a.y.dtype) * (y + t);
   }
 
   // Reads a and b, writes y; 1 operation per element.

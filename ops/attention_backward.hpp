@@ -9,7 +9,7 @@
 #pragma once
 
 #include "ops/core/clamped_sum.hpp"
-#include "ops/core/gradient_bound.hpp"
+#include "ops/core/contract.hpp"
 
 namespace assay {
 
@@ -37,28 +37,6 @@ struct attention_backward {
     std::int64_t visible(std::int64_t i) const { return std::clamp<std::int64_t>(i + 1 + above(), 0, k.shape[1]); }
     std::int64_t seen_from(std::int64_t j) const { return std::clamp<std::int64_t>(j - above(), 0, q.shape[1]); }
   };
-  // The largest of each magnitude over the visible pairs of a query, or of a key with all its query heads.  g = dO V^T.
-  struct Pairs {
-    Array score;         // |s| and |L|
-    Array products_abs;  // sum |q k|, not scaled
-    Array products_sq;   // sum (q k)^2
-    Array gradient;      // |g| and |D|
-    Array gradient_abs;  // sum |dO v| and sum |dO o|
-    Array gradient_sq;   // sum (dO v)^2 and sum (dO o)^2
-  };
-  // Each element of a gradient is a sum of w x over its pairs: dS k for dQ, dS q for dK, p dO for dV.
-  struct Sums {
-    Array abs;       // sum |w x|
-    Array sq;        // sum (w x)^2
-    Array weighted;  // sum p|x|
-    Array operand;   // sum |x|
-  };
-  struct Golden {
-    Array dq, dk, dv;
-    Pairs queries;  // [batch, heads, seq_q]
-    Pairs keys;     // [batch, kv_heads, seq_k]
-    Sums of_dq, of_dk, of_dv;
-  };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
                                      {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
@@ -77,27 +55,6 @@ struct attention_backward {
     v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
     v.attribute("scale", a.scale, 0.0);
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    const AxisList query = {Axis::batch, Axis::heads, Axis::seq_q}, key = {Axis::batch, Axis::kv_heads, Axis::seq_k};
-    const AxisList of_queries = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
-                   of_keys = {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim};
-    v.array("dq", g.dq, of_queries);
-    v.array("dk", g.dk, of_keys);
-    v.array("dv", g.dv, of_keys);
-    const auto pairs = [&](Pairs& p, AxisList axes_of) {
-      for (Array* each : {&p.score, &p.products_abs, &p.products_sq, &p.gradient, &p.gradient_abs, &p.gradient_sq})
-        v.array("largest of its pairs", *each, axes_of);
-    };
-    pairs(g.queries, query);
-    pairs(g.keys, key);
-    const auto sums = [&](Sums& s, AxisList axes_of) {
-      for (Array* each : {&s.abs, &s.sq, &s.weighted, &s.operand}) v.array("sum over its pairs", *each, axes_of);
-    };
-    sums(g.of_dq, of_queries);
-    sums(g.of_dk, of_keys);
-    sums(g.of_dv, of_keys);
-  }
 
   static Legality legal(const Args& a) {
     if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
@@ -112,26 +69,6 @@ struct attention_backward {
     const std::int64_t keys = a.k.shape[1], kv_heads = a.k.shape[2];
     const std::int64_t kv = row % kv_heads, key = row / kv_heads % keys, batch = row / kv_heads / keys;
     return (batch * a.q.shape[1] + key % a.q.shape[1]) * a.q.shape[2] + kv * (a.q.shape[2] / kv_heads);
-  }
-
-  // Derived in gradient_bound.hpp.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
-    const bool of_query = output == 0;
-    const Array& values = of_query ? g.dq : output == 1 ? g.dk : g.dv;
-    const Sums& sums = of_query ? g.of_dq : output == 1 ? g.of_dk : g.of_dv;
-    const Pairs& pairs = of_query ? g.queries : g.keys;
-    const std::int64_t dim = a.q.shape[3], row = i / dim, heads = of_query ? a.q.shape[2] : a.k.shape[2];
-    const std::int64_t extent = of_query ? a.q.shape[1] : a.k.shape[1], position = row / heads % extent;
-    const std::int64_t at = (row / heads / extent * heads + row % heads) * extent + position;
-    const std::int64_t terms =
-        of_query ? a.visible(position) : (a.q.shape[1] - a.seen_from(position)) * (a.q.shape[2] / a.k.shape[2]);
-    if (terms == 0) return rounding_floor(a.q.dtype);
-    const LargestOfPairs m{pairs.score[at],    pairs.products_abs[at], pairs.products_sq[at],
-                           pairs.gradient[at], pairs.gradient_abs[at], pairs.gradient_sq[at]};
-    const GradientSums s{terms, values[i], sums.abs[i], sums.sq[i], sums.weighted[i], sums.operand[i]};
-    const double scale = a.scale_used(), epsilon = weight_error(numerics, errors, dim, scale, m);
-    if (output == 2) return value_gradient_error(numerics, errors, a.q.dtype, epsilon, s);
-    return score_gradient_error(numerics, errors, a.q.dtype, dim, scale, epsilon, m, s);
   }
 
   // A visible pair costs 2 head_dim operations in each of S, dO V^T, dQ, dK and dV.  Unfused: S and dO V^T are written and read

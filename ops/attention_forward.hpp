@@ -12,9 +12,9 @@
 // [t / seq_q, head, t % seq_q].  With rope, q and k are rotated first (attention_rope.hpp).
 #pragma once
 
-#include "ops/core/attention_golden.hpp"
 #include "ops/core/attention_rope.hpp"
 #include "ops/core/clamped_sum.hpp"
+#include "ops/core/contract.hpp"
 #include "ops/core/sequences.hpp"
 
 namespace assay {
@@ -39,9 +39,6 @@ struct attention_forward {
       if (cu_seqlens_q.data) return packed_sequence(cu_seqlens_q, cu_seqlens_k, b);
       return {b * q.shape[1], q.shape[1], b * k.shape[1], k.shape[1]};
     }
-    Sequence sequence_of(std::int64_t token) const {
-      return sequence(cu_seqlens_q.data ? sequence_of_token(cu_seqlens_q, token) : token / q.shape[1]);
-    }
     // A query's place, and its visible keys [first_visible, visible).
     std::int64_t place(const Sequence& s, std::int64_t query) const {
       return query + (mask == Mask::causal_top_left ? 0 : s.keys - s.queries);
@@ -54,13 +51,6 @@ struct attention_forward {
       return window == 0 ? 0 : std::clamp<std::int64_t>(first, 0, visible(s, query));
     }
     std::int64_t all_tokens() const { return q.shape[0] * (q.shape[1] + k.shape[1]); }
-    // The element of lse that belongs to a token and a head.
-    std::int64_t lse_at(std::int64_t token, std::int64_t head) const {
-      return (token / q.shape[1] * q.shape[2] + head) * q.shape[1] + token % q.shape[1];
-    }
-  };
-  struct Golden : AttentionGolden {                             // v_abs: shape of V
-    Array rope_products, rope_products_angle, rope_magnitudes;  // shape of lse; see AttentionMagnitudes
   };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
@@ -82,13 +72,6 @@ struct attention_forward {
     v.choice("packed", a.packed, {"no", "yes"});
     a.rope.bind(v);
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    g.bind(v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
-    v.array("rope_products", g.rope_products, {Axis::batch, Axis::heads, Axis::seq_q});
-    v.array("rope_products_angle", g.rope_products_angle, {Axis::batch, Axis::heads, Axis::seq_q});
-    v.array("rope_magnitudes", g.rope_magnitudes, {Axis::batch, Axis::heads, Axis::seq_q});
-  }
 
   // Reads cu_seqlens_q and cu_seqlens_k, which are in host memory.
   static Legality legal(const Args& a) {
@@ -109,29 +92,6 @@ struct attention_forward {
     if (output == 0) return i / a.q.shape[3];
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], batch = i / (heads * queries);
     return (batch * queries + i % queries) * heads + i / queries % heads;
-  }
-
-  // Derived in attention_bound.hpp.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
-    const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i), token = row / heads;
-    const Sequence s = a.sequence_of(token);
-    const std::int64_t head = row % heads, query = token - s.first_query, at = a.lse_at(token, head);
-    const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
-    AttentionMagnitudes m = g.magnitudes(at);
-    m.keys = n;
-    m.dim = dim;
-    m.scale = a.scale_used();
-    m.softcap = a.softcap;
-    m.storage = a.q.dtype;
-    m.rope_products = g.rope_products[at];
-    m.rope_products_angle = g.rope_products_angle[at];
-    m.rope_magnitudes = g.rope_magnitudes[at];
-    m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
-    if (output == 1) return attention_lse_bound(numerics, errors, m);
-    g.add_channel(m, i);
-    const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
-    if (n > 0) m.v_abs = g.v_abs[((s.first_key + end - 1) * kv_heads + kv) * dim + i % dim];
-    return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
   // Reads Q, K, V and the starts, writes O and L.  A visible pair of query and key costs 2 head_dim operations for its score and

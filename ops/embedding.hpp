@@ -15,9 +15,6 @@ struct embedding {
     Tensor ids;    // [tokens], i32
     Tensor y;      // [tokens, hidden], written
   };
-  struct Golden {
-    Array y;  // [tokens, hidden]
-  };
 
   static constexpr AxisUse axes[] = {{Axis::tokens, 0}, {Axis::hidden, 0}, {Axis::vocab, 1}};
 
@@ -27,16 +24,9 @@ struct embedding {
     v.input("ids", a.ids, {Axis::tokens}, {.dtype = i32, .index_of = Axis::vocab});
     v.output("y", a.y, {Axis::tokens, Axis::hidden});
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("y", g.y, {Axis::tokens, Axis::hidden});
-  }
 
   // Reads the ids, which are in host memory.
   static Legality legal(const Args& a) { return indices_legal("ids", a.ids, a.table.shape[0]); }
-
-  // A copy rounds nothing.
-  static double bound(const Args&, const Golden&, const Numerics&, Errors, int /*output*/, std::int64_t) { return 0; }
 
   // Reads the ids and one row of the table per token (repeated ids are not counted as cached), writes y.
   static Cost cost(const Args& a) {

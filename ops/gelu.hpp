@@ -15,9 +15,6 @@ struct gelu {
     Tensor y;  // [rows, cols], written
     Activation form = Activation::gelu_tanh;
   };
-  struct Golden {
-    Array y;  // [rows, cols]
-  };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
 
@@ -26,19 +23,6 @@ struct gelu {
     v.input("x", a.x, {Axis::rows, Axis::cols});
     v.output("y", a.y, {Axis::rows, Axis::cols});
     v.choice("form", a.form, {"tanh", "erf"});
-  }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("y", g.y, {Axis::rows, Axis::cols});
-  }
-
-  static Legality legal(const Args&) { return Legality::yes(); }
-
-  // GELU of an exact x (activation.hpp), then the rounding to the dtype.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no sum*/, int /*output*/,
-                      std::int64_t i) {
-    const double t = activation_error(numerics, a.form, a.x.at(i), 0);
-    return t + rounding_error(a.y.dtype, g.y[static_cast<std::size_t>(i)], t);
   }
 
   // Reads x, writes y; 10 operations per element.

@@ -26,10 +26,6 @@ struct kv_append {
 
     PageTable table() const { return {page_table, lengths, k_pool.shape[0], k_pool.shape[1]}; }
   };
-  struct Golden {
-    Array k_pool;  // [pages, page_size, kv_heads, head_dim]
-    Array v_pool;  // [pages, page_size, kv_heads, head_dim]
-  };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0},     {Axis::seq_q, 0},    {Axis::pages, 1},   {Axis::page_size, 1},
                                      {Axis::max_pages, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
@@ -45,12 +41,6 @@ struct kv_append {
     v.output("k_pool", a.k_pool, pool, {.updated = true});
     v.output("v_pool", a.v_pool, pool, {.updated = true});
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    const AxisList pool = {Axis::pages, Axis::page_size, Axis::kv_heads, Axis::head_dim};
-    v.array("k_pool", g.k_pool, pool);
-    v.array("v_pool", g.v_pool, pool);
-  }
 
   // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
@@ -65,9 +55,6 @@ struct kv_append {
     return Legality::no("slot " + std::to_string(*twice % a.k_pool.shape[1]) + " of page " +
                         std::to_string(*twice / a.k_pool.shape[1]) + " is written to twice");
   }
-
-  // A copy rounds nothing.
-  static double bound(const Args&, const Golden&, const Numerics&, Errors, int /*output*/, std::int64_t) { return 0; }
 
   // Reads the new rows, their table entries and the lengths, writes the rows; every sequence is counted with seq_q rows.
   static Cost cost(const Args& a) {

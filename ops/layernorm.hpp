@@ -6,7 +6,7 @@
 // cols = 0 is illegal: there is no mean.
 #pragma once
 
-#include "ops/core/norm_bound.hpp"
+#include "ops/core/contract.hpp"
 
 namespace assay {
 
@@ -17,12 +17,6 @@ struct layernorm {
     Tensor beta;   // [cols]
     Tensor y;      // [rows, cols], written
     double epsilon = 1e-5;
-  };
-  struct Golden {
-    Array y;         // [rows, cols]
-    Array mean;      // [rows], of x
-    Array mean_abs;  // [rows], mean of |x|
-    Array variance;  // [rows], of x
   };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
@@ -35,27 +29,10 @@ struct layernorm {
     v.output("y", a.y, {Axis::rows, Axis::cols});
     v.attribute("epsilon", a.epsilon, 1e-5);
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("y", g.y, {Axis::rows, Axis::cols});
-    v.array("mean", g.mean, {Axis::rows});
-    v.array("mean_abs", g.mean_abs, {Axis::rows});
-    v.array("variance", g.variance, {Axis::rows});
-  }
 
   static Legality legal(const Args& a) {
     if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon)) return Legality::no("epsilon must be finite and not negative");
     return Legality::yes();
-  }
-
-  // xhat: norm_bound.hpp, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
-    const std::int64_t cols = a.x.shape[1], row = i / cols;
-    const double gamma = a.gamma.at(i % cols), variance = g.variance[row], d = a.x.at(i) - g.mean[row];
-    const double error = layernorm_error(numerics, errors, cols, d, g.mean_abs[row], variance, a.epsilon);
-    const double root = std::sqrt(variance + a.epsilon);
-    return affine_error(numerics, a.y.dtype, error, gamma, d / root * gamma, g.y[i],
-                        folded_affine_error(numerics, a.x.at(i), g.mean[row], 1 / root, gamma, a.beta.at(i % cols)));
   }
 
   // Reads x, gamma and beta, writes y.  Per element: 1 add for the mean; subtract, multiply, add for the variance; subtract,

@@ -8,8 +8,8 @@
 // key/value head h / (heads / kv_heads); scale 0 means 1/sqrt(head_dim).
 #pragma once
 
-#include "ops/core/attention_golden.hpp"
 #include "ops/core/clamped_sum.hpp"
+#include "ops/core/contract.hpp"
 #include "ops/core/page_table.hpp"
 
 namespace assay {
@@ -32,7 +32,6 @@ struct paged_attention {
       return std::clamp<std::int64_t>(length - q.shape[1] + query + 1, 0, length);
     }
   };
-  struct Golden : AttentionGolden {};  // v_abs: shape of o
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0},     {Axis::seq_q, 0}, {Axis::pages, 1},    {Axis::page_size, 1},
                                      {Axis::max_pages, 1}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
@@ -49,10 +48,6 @@ struct paged_attention {
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.attribute("scale", a.scale, 0.0);
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    g.bind(v, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
-  }
 
   // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
@@ -66,22 +61,6 @@ struct paged_attention {
     if (output == 0) return i / a.q.shape[3];
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], batch = i / (heads * queries);
     return (batch * queries + i % queries) * heads + i / queries % heads;
-  }
-
-  // Derived in attention_bound.hpp.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
-    const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], row = row_of(a, output, i);
-    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
-    const std::int64_t at = (batch * heads + head) * queries + query;
-    AttentionMagnitudes m = g.magnitudes(at);
-    m.keys = a.visible(a.table().length(batch), query);
-    m.dim = a.q.shape[3];
-    m.scale = a.scale_used();
-    m.storage = a.q.dtype;
-    if (output == 1) return attention_lse_bound(numerics, errors, m);
-    g.add_channel(m, i);
-    m.v_abs = g.v_abs[i];
-    return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
   // Reads Q, the tables and the rows of K and V in use (shared pages once per sequence), writes O and L.  A visible pair costs

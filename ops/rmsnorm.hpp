@@ -6,7 +6,7 @@
 // divided by the root.  No rows give an empty y; cols = 0 is illegal: there is no mean.
 #pragma once
 
-#include "ops/core/norm_bound.hpp"
+#include "ops/core/contract.hpp"
 
 namespace assay {
 
@@ -16,10 +16,6 @@ struct rmsnorm {
     Tensor gamma;  // [cols]
     Tensor y;      // [rows, cols], written
     double epsilon = 1e-5;
-  };
-  struct Golden {
-    Array y;       // [rows, cols]
-    Array square;  // [rows], mean of x^2
   };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
@@ -31,23 +27,10 @@ struct rmsnorm {
     v.output("y", a.y, {Axis::rows, Axis::cols});
     v.attribute("epsilon", a.epsilon, 1e-5);
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("y", g.y, {Axis::rows, Axis::cols});
-    v.array("square", g.square, {Axis::rows});
-  }
 
   static Legality legal(const Args& a) {
     if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon)) return Legality::no("epsilon must be finite and not negative");
     return Legality::yes();
-  }
-
-  // xhat: norm_bound.hpp, worst case; one rounding to the dtype if xhat is stored; gamma: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
-    const std::int64_t cols = a.x.shape[1], row = i / cols;
-    const double x = a.x.at(i), square = g.square[row];
-    const double error = rmsnorm_error(numerics, errors, cols, x, square, a.epsilon);
-    return scaled_error(numerics, a.y.dtype, error, a.gamma.at(i % cols), x / std::sqrt(square + a.epsilon));
   }
 
   // Reads x and gamma, writes y.  Per element: multiply and add for the mean square, 2 multiplies for y.  Unfused, x divided by

@@ -43,13 +43,6 @@ struct rope {
       return offset + (positions.data ? positions.at(token) : static_cast<double>(token % q.shape[1]));
     }
   };
-  struct Golden {
-    Array q_out;   // shape of q
-    Array k_out;   // shape of k
-    Array angle;   // [batch, seq_q, head_dim], t of the channel's pair; not set for copied channels
-    Array cosine;  // same shape: cos t
-    Array sine;    // same shape: sin t
-  };
 
   // f32 holds every position.  cuda/core/rotation.cuh derives its error of an angle for exponents log2(base) of at most 60, and
   // for frequencies of at most 1, as those by base are.
@@ -75,14 +68,6 @@ struct rope {
     v.attribute("base", a.base, 10000);
     v.attribute("offset", a.offset, 0);
   }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("q_out", g.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
-    v.array("k_out", g.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
-    v.array("angle", g.angle, {Axis::batch, Axis::seq_q, Axis::head_dim});
-    v.array("cosine", g.cosine, {Axis::batch, Axis::seq_q, Axis::head_dim});
-    v.array("sine", g.sine, {Axis::batch, Axis::seq_q, Axis::head_dim});
-  }
 
   // Reads positions, and frequencies if they have data, which are in host memory.
   static Legality legal(const Args& a) {
@@ -105,33 +90,6 @@ struct rope {
   static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
     const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], row = i / a.q.shape[3];
     return output == 0 ? row : row / kv_heads * heads + row % kv_heads * (heads / kv_heads);
-  }
-
-  // Worst case, for independent and coherent errors, since the sum has only two terms: y = x c + x' s', c = cos t, s' = +-sin t,
-  // x' the other channel of the pair; u: unit roundoff of the accumulator.
-  //   angle     e = angle_error u |t| + reduced_angle_error u
-  //   c, s      angle error: |cos(t + e) - cos t| <= min(|s| e + e^2/2, e, 2); the function: function_error u times the value,
-  //             or function_error times half the least subnormal.
-  //   products  u each, of the computed factors; the sum u; with FMA one product does not round.  A product that underflows loses
-  //             half the least subnormal.
-  //   y         the rounding to the dtype.  A copied channel is exact.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
-                      std::int64_t i) {
-    const Tensor& x = output == 0 ? a.q : a.k;
-    const std::int64_t dim = x.shape[3], d = i % dim, at = i / (dim * x.shape[2]) * dim + d;
-    if (d >= a.rotary()) return 0;
-    const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate);
-    const double own = std::fabs(x.at(i)), other = std::fabs(x.at(i - d + a.partner(d)));
-    const double e = (numerics.angle_error * std::fabs(g.angle[at]) + numerics.reduced_angle_error) * u;
-    const double c = std::fabs(g.cosine[at]), s = std::fabs(g.sine[at]), y = output == 0 ? g.q_out[i] : g.k_out[i];
-    const auto error = [&](double value, double slope) {
-      const double moved = std::min({slope * e + e * e / 2, e, 2.0});
-      return moved + numerics.function_error * (u * (value + moved) + floor);
-    };
-    const double c_error = error(c, s), s_error = error(s, c);
-    double t = own * c_error + other * s_error + u * (own * (c + c_error) + other * (s + s_error)) + 2 * floor;
-    t += rounding_error(numerics.accumulate, y, t);
-    return t + rounding_error(a.q.dtype, y, t);
   }
 
   // Reads q, k, positions and frequencies, writes both outputs; 3 operations per element.  Unfused, x cos + rotate(x) sin takes

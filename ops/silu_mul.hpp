@@ -15,9 +15,6 @@ struct silu_mul {
     Tensor up;    // [rows, cols]
     Tensor y;     // [rows, cols], written
   };
-  struct Golden {
-    Array y;  // [rows, cols]
-  };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
 
@@ -26,24 +23,6 @@ struct silu_mul {
     v.input("gate", a.gate, {Axis::rows, Axis::cols});
     v.input("up", a.up, {Axis::rows, Axis::cols});
     v.output("y", a.y, {Axis::rows, Axis::cols});
-  }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    v.array("y", g.y, {Axis::rows, Axis::cols});
-  }
-
-  static Legality legal(const Args&) { return Legality::yes(); }
-
-  // T_s: error of s = silu(gate) (activation.hpp), with its rounding if it is stored.  The product adds |up| T_s and rounds; then
-  // the rounding to the dtype.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no sum*/, int /*output*/,
-                      std::int64_t i) {
-    const double gate = a.gate.at(i), y = g.y[static_cast<std::size_t>(i)];
-    double t = activation_error(numerics, Activation::silu, gate, 0);
-    if (numerics.stores_intermediate) t += rounding_error(a.y.dtype, activation(Activation::silu, gate), t);
-    t *= std::fabs(a.up.at(i));
-    t += rounding_error(numerics.accumulate, y, t);
-    return t + rounding_error(a.y.dtype, y, t);
   }
 
   // Reads gate and up, writes y; 5 operations per element.  Unfused, silu(gate) is also written and read.

@@ -11,7 +11,7 @@
 // The attribute gelu gives gpt2 and gptneox the other form, as GPT-NeoX 20B has it; llama ignores it, as gpt2 does base.
 //
 // (Touvron et al. 2023, arXiv 2302.13971; Radford et al. 2019; Black et al. 2022, arXiv 2204.06745.)  All intermediate tensors
-// except n are outputs too, stored in the dtype.  Each is judged by the contract of its op, computed from the candidate's own
+// except n are outputs too, stored in the dtype.  Each is judged by the formula of its op, computed from the candidate's own
 // stored inputs to that step, so the wrong step is named and the bound is as tight as that op's.  n, and the results of the
 // products inside act, are not judged.  A NaN or inf in x affects its own token and those after it.
 #pragma once
@@ -55,9 +55,6 @@ struct transformer_layer {
     }
     bool rotates() const { return dialect != Dialect::gpt2; }
     bool tanh_form() const { return gelu == Gelu::of_dialect ? dialect == Dialect::gpt2 : gelu == Gelu::tanh; }
-  };
-  struct Golden {
-    Array y, q0, k0, v, q, k, o, attn, h, norm2, act, mlp;
   };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0},    {Axis::seq_q, 0},    {Axis::hidden, 1}, {Axis::heads, 1},
@@ -105,24 +102,6 @@ struct transformer_layer {
     v.attribute("epsilon", a.epsilon, 1e-5);
     v.attribute("base", a.base, 10000);
     v.attribute("rotary_dim", a.rotary_dim, 0);
-  }
-  template <class Visitor>
-  static void bind(Golden& g, Visitor&& v) {
-    const AxisList stream = {Axis::batch, Axis::seq_q, Axis::hidden},
-                   queries = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
-                   keys = {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim};
-    v.array("y", g.y, stream);
-    v.array("q0", g.q0, queries);
-    v.array("k0", g.k0, keys);
-    v.array("v", g.v, keys);
-    v.array("q", g.q, queries);
-    v.array("k", g.k, keys);
-    v.array("o", g.o, queries);
-    v.array("attn", g.attn, stream);
-    v.array("h", g.h, stream);
-    v.array("norm2", g.norm2, stream);
-    v.array("act", g.act, {Axis::batch, Axis::seq_q, Axis::ffn});
-    v.array("mlp", g.mlp, stream);
   }
 
   static Legality legal(const Args& a) {

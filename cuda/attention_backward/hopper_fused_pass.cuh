@@ -16,6 +16,7 @@ inline constexpr Numerics kFusedNumerics = {.accumulate = DType::f32,
                                             .stores_intermediate = true,
                                             .mma_terms = 16,
                                             .narrow_probabilities = true,
+                                            .fused_exponent = true,
                                             .flushes_subnormals = true,
                                             .flushes_storage = true};
 

@@ -8,8 +8,12 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
-inline constexpr Numerics kHopperNumerics = {
-    .accumulate = DType::f32, .chain = {.lanes = 1}, .mma_terms = 16, .narrow_probabilities = true, .flushes_subnormals = true};
+inline constexpr Numerics kHopperNumerics = {.accumulate = DType::f32,
+                                             .chain = {.lanes = 1},
+                                             .mma_terms = 16,
+                                             .narrow_probabilities = true,
+                                             .fused_exponent = true,
+                                             .flushes_subnormals = true};
 
 template <int kDim, class T>
 void run_passes(const attention_backward::Args& a, const Launch& l) {

@@ -267,7 +267,8 @@ def paged_attention(q, k_pool, v_pool, page_table, lengths, scale=0):
 
 def attention_backward(q, k, v, o, lse, do, mask="none", scale=0):
     """Pair by pair.  A pair that is hidden, or whose query has the logarithm -inf, adds nothing."""
-    seq_q, seq_k, heads, dim = len(q[0]), len(k[0]), len(q[0][0]), len(q[0][0][0])
+    seq_q, seq_k = len(q[0]), len(k[0])
+    heads, dim = len(q[0][0]), len(q[0][0][0])
     group = heads // len(k[0][0])
     factor = mpf(scale) if scale else 1 / sqrt(mpf(dim))
     gradients = {name: [[[[mpf(0)] * dim for _ in t] for t in b] for b in x] for name, x in (("dq", q), ("dk", k), ("dv", k))}
@@ -283,7 +284,8 @@ def attention_backward(q, k, v, o, lse, do, mask="none", scale=0):
                     continue
                 of_row = dot(do[b][i][head], o[b][i][head])
                 for j in range(min(seq_k, max(0, last + 1))):
-                    query, key, value, gradient = q[b][i][head], k[b][j][head // group], v[b][j][head // group], do[b][i][head]
+                    query, gradient = q[b][i][head], do[b][i][head]
+                    key, value = k[b][j][head // group], v[b][j][head // group]
                     p = exp(factor * dot(query, key) - mpf(lse[b][head][i]))
                     ds = p * (dot(gradient, value) - of_row) * factor
                     of_query, of_key = gradients["dq"][b][i][head], gradients["dk"][b][j][head // group]

@@ -10,22 +10,13 @@
 //   static int64 row_of(const Args&, int output, int64 i)
 //                                                 optional: the row (rows.hpp) of element i; default: i divided by the
 //                                                 extent of the output's last axis
-//
-// What is right says the formula in reference/OP.cpp.  An op whose golden is made by hand has all of these, legal() too, and
-//
-//   struct Golden                                 what the reference computes in f64: the outputs, and the magnitudes
-//                                                 that the bound needs; arrays have full size even if only some rows
-//                                                 are computed
-//   static void bind(Golden&, visitor)            names every array of the golden, the outputs first and in the
-//                                                 order of Args
-//   static double bound(const Args&, const Golden&, const Numerics&, Errors, int output, int64 i)
-//                                                 the largest allowed |result - golden| of element i (row-major)
+//   static Cost cost(const Args&)                 optional: the work that its masks and tables leave, and the traffic of an
+//                                                 unfused pipeline; default: those of its formula
 //   static std::vector<Stage> stages(const Args&)
-//                                                 replaces bound() in an op composed of other ops: each output is an
+//                                                 only of an op composed of other ops, which needs no formula: each output is an
 //                                                 output of one stage; stages are in execution order (stage.hpp)
-//   static Cost cost(const Args&)
 //
-// The golden is `void assay::reference::golden(const OP::Args&, OP::Golden&, const Rows&)` in reference/OP.cpp.
+// What is right says the formula in reference/OP.cpp.
 #pragma once
 
 #include <algorithm>
@@ -111,7 +102,7 @@ struct Numerics {
   double quotient_error = 1;          // relative error of a quotient (sigmoid, softmax, norms), in units of 2^-24; 1: a division
   double root_error = 1;              // norms: relative error of a square root, in units of 2^-24
   bool tanh_sigmoid = false;          // sigmoid as (1 + tanh(z/2))/2, which cancels for negative z
-  bool fused_exponent = false;        // softmax: exp(x - max) by one FMA, exp2(x log2(e) - max log2(e))
+  bool fused_exponent = false;        // exp(x - y), in softmax y = max, by one FMA: exp2(x log2(e) - y log2(e))
   bool folded_affine = false;         // LayerNorm: x (r gamma) + (beta - mean r gamma)
   bool running_moments = false;       // LayerNorm: mean and variance updated value by value (Welford 1962), chain.lanes = 1
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
@@ -166,9 +157,6 @@ inline Legality indices_legal(std::string_view name, const Tensor& t, std::int64
                           std::to_string(extent - 1));
   return Legality::yes();
 }
-
-// An array of a golden: row-major f64.
-using Array = std::span<double>;
 
 // A shape, innermost last: axes, or extents that follow from one, as blocks(Axis::cols, 128).
 using AxisList = std::initializer_list<Extent>;

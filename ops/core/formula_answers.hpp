@@ -17,7 +17,7 @@ struct FormulaError : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// The answers of one case: they may take the place of golden and bound.
+// The answers of one case.
 class FormulaAnswers {
  public:
   virtual ~FormulaAnswers() = default;
@@ -25,9 +25,12 @@ class FormulaAnswers {
   virtual Legality has_rules(const Numerics& numerics) const = 0;
   // Of numerics for which there are rules: the same, but words that none reads have their default.  The bounds are the same.
   virtual Numerics words_read(const Numerics& numerics) const = 0;
-  // Writes the bound of every element of the solved rows, of each output that is not empty.
+  // Writes the bound of every element of the solved rows, of each output that is not empty.  They were asked for (Need).
   virtual void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) = 0;
 };
+
+// What is asked of a case: values alone, or the magnitudes too from which bounds are computed.
+enum class Need { values, bounds };
 
 // Bytes that solving takes: what the problem keeps, and what is freed before it is solved.
 struct SolveMemory {
@@ -58,9 +61,9 @@ struct FormulaFacts {
 template <class Op>
 struct LinkedAnswers {
   using Args = typename Op::Args;
-  // Computes the values of these rows and writes them, of each output that is not empty.
-  static inline std::unique_ptr<FormulaAnswers> (*make)(const Args&, const Rows&,
-                                                        std::span<const std::span<double>> outputs) = nullptr;
+  // Computes the values of these rows and writes them, of the first outputs that are not empty.
+  static inline std::unique_ptr<FormulaAnswers> (*make)(const Args&, const Rows&, std::span<const std::span<double>> outputs,
+                                                        Need need) = nullptr;
   // What make() takes.
   static inline SolveMemory (*memory)(const Args&, const Rows&) = nullptr;
   static inline FormulaFacts (*facts)(const Args&) = nullptr;

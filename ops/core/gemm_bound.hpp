@@ -46,19 +46,6 @@ inline double chain_error(DType accumulate, double n, double k) {
   return u > unit_roundoff(f32) ? std::min(compounded(n * u), k * u) : n * u;
 }
 
-// sum |a| + |b| over row i of a and row j of b, for products of narrowed factors, infinite if one may overflow; else 0.
-inline double narrowed_magnitude(const Numerics& numerics, const Tensor& a, std::int64_t i, const Tensor& b, std::int64_t j) {
-  const std::int64_t k = numerics.factors.precision ? a.shape[a.rank - 1] : 0;
-  double sum = 0;
-  bool overflows = false;
-  for (std::int64_t h = 0; h < k; ++h) {
-    const double x = std::fabs(a.at(i * k + h)), y = std::fabs(b.at(j * k + h));
-    sum += x + y;
-    overflows = overflows || !(std::max(x, y) < numerics.factors.threshold());
-  }
-  return overflows ? std::numeric_limits<double>::infinity() : sum;
-}
-
 // Of many dot products of k terms each, with factors that are not narrowed: what does not depend on the element is computed once.
 class ProductError {
  public:
@@ -90,7 +77,8 @@ class ProductError {
   double walk_ = 0, truncation_ = 0;  // 0: errors are coherent
 };
 
-// The same of one product, whose factors may be narrowed.  sum_abs = A, sum_sq = S^2; factor_abs: narrowed_magnitude.
+// The same of one product, whose factors may be narrowed.  sum_abs = A, sum_sq = S^2; factor_abs: sum |a| + |b|,
+// infinite where a narrowed factor may overflow.
 inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, double c, double sum_abs, double sum_sq,
                             double factor_abs = 0) {
   if (numerics.factors.precision) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program is linked with.  The golden and the kernels of an op enter themselves here before main(), so no list names them.
+// What a program is linked with.  Ops and their kernels enter themselves here before main(), so no list names them.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
 #include "ops/core/kernel.hpp"
-#include "ops/core/rows.hpp"
 
 namespace assay {
 
@@ -24,20 +23,6 @@ struct LinkedOp {
   const LinkedOp* next = nullptr;
   static inline const LinkedOp* first = nullptr;
   LinkedOp(Op (*m)(), void (*add)(std::vector<Kernel>&)) : make(m), add_kernels(add), next(first) { first = this; }
-};
-
-// The golden of an op: computes values and magnitudes for these rows, and says how many bytes it takes meanwhile.  Null in
-// a program without goldens, which is what one is that is linked with the library assay_worker.
-template <class Op>
-struct LinkedGolden {
-  using Solve = void (*)(const typename Op::Args&, typename Op::Golden&, const Rows&);
-  using Scratch = double (*)(const typename Op::Args&, const Rows&);
-  static inline Solve solve = nullptr;
-  static inline Scratch scratch = nullptr;
-  LinkedGolden(Solve s, Scratch of) {
-    solve = s;
-    scratch = of;
-  }
 };
 
 enum class Flavour { on_simt, on_gpu };  // what a kernel file is compiled for; ASSAY_FLAVOUR is one of them

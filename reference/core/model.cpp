@@ -68,38 +68,26 @@ class Pass {
   }
   Values rows_of(const Tensor& table, std::vector<std::int32_t>& ids) const {
     Values y(static_cast<std::size_t>(n * d.hidden));
-    solve_as<embedding>({.table = table, .ids = dense(ids.data(), i32, {n}), .y = matrix(y, d.hidden)}, {y}, n,
-                        dims_of({{Axis::tokens, n}, {Axis::hidden, d.hidden}}));
+    solve_as<embedding>({.table = table, .ids = dense(ids.data(), i32, {n}), .y = matrix(y, d.hidden)}, {y}, n);
     return y;
   }
   Values norm(const Values& x, const Tensor& gamma, const Tensor& beta) const {
     Values y(x.size());
-    const Dims dims = dims_of({{Axis::rows, n}, {Axis::cols, d.hidden}});
     const Tensor in = matrix(x, d.hidden), out = matrix(y, d.hidden);
-    if (d.rms()) solve_as<rmsnorm>({.x = in, .gamma = gamma, .y = out, .epsilon = d.epsilon}, {y}, n, dims);
-    else solve_as<layernorm>({.x = in, .gamma = gamma, .beta = beta, .y = out, .epsilon = d.epsilon}, {y}, n, dims);
+    if (d.rms()) solve_as<rmsnorm>({.x = in, .gamma = gamma, .y = out, .epsilon = d.epsilon}, {y}, n);
+    else solve_as<layernorm>({.x = in, .gamma = gamma, .beta = beta, .y = out, .epsilon = d.epsilon}, {y}, n);
     return y;
   }
   Values product(const Values& x, const Tensor& w, const Tensor& bias) const {
     const std::int64_t out = w.shape[0], in = w.shape[1];
     Values y(static_cast<std::size_t>(n * out));
-    solve_as<linear>({.x = matrix(x, in), .weight = w, .bias = bias, .y = matrix(y, out), .has_bias = bias.rank != 0}, {y}, n,
-                     dims_of({{Axis::tokens, n}, {Axis::hidden, in}, {Axis::out, out}}));
+    solve_as<linear>({.x = matrix(x, in), .weight = w, .bias = bias, .y = matrix(y, out), .has_bias = bias.rank != 0}, {y}, n);
     return y;
   }
   Values sum(const Values& a, const Values& b) const {
     Values y(a.size());
-    solve_as<add>({.a = matrix(a, d.hidden), .b = matrix(b, d.hidden), .y = matrix(y, d.hidden)}, {y}, n,
-                  dims_of({{Axis::rows, n}, {Axis::cols, d.hidden}}));
+    solve_as<add>({.a = matrix(a, d.hidden), .b = matrix(b, d.hidden), .y = matrix(y, d.hidden)}, {y}, n);
     return y;
-  }
-  Dims of_heads() const {
-    return dims_of({{Axis::batch, 1},
-                    {Axis::seq_q, n},
-                    {Axis::seq_k, n},
-                    {Axis::heads, d.heads},
-                    {Axis::kv_heads, d.kv_heads},
-                    {Axis::head_dim, d.head_dim}});
   }
   void rotate(Values& q, Values& k) const {
     const Values q0 = q, k0 = k;
@@ -108,7 +96,7 @@ class Pass {
     r.base = d.rope_base;
     r.frequencies = d.frequencies;
     r.given_frequencies = d.frequencies.rank != 0;
-    solve_as<rope>(r, {q, k}, n * d.heads, of_heads());
+    solve_as<rope>(r, {q, k}, n * d.heads);
   }
   Values attention(const Values& q, const Values& k, const Values& v) const {
     Values o(q.size());
@@ -118,18 +106,16 @@ class Pass {
                                  .o = heads(o, d.heads),
                                  .lse = dense(nullptr, f32, {1, d.heads, n}),
                                  .mask = attention_forward::Mask::causal},
-                                {o}, n * d.heads, of_heads());
+                                {o}, n * d.heads);
     return o;
   }
   Values activated(const Values& x, const Decoder::Layer& w) const {
     Values y(static_cast<std::size_t>(n * d.ffn));
-    const Dims dims = dims_of({{Axis::tokens, n}, {Axis::hidden, d.hidden}, {Axis::out, d.ffn}, {Axis::ffn, d.ffn}});
     const Tensor in = matrix(x, d.hidden), out = matrix(y, d.ffn);
-    if (w.w_gate.rank) solve_as<gemm_swiglu>({.x = in, .w_gate = w.w_gate, .w_up = w.w_up, .y = out}, {y}, n, dims);
+    if (w.w_gate.rank) solve_as<gemm_swiglu>({.x = in, .w_gate = w.w_gate, .w_up = w.w_up, .y = out}, {y}, n);
     else
       solve_as<gelu_linear>(
-          {.x = in, .weight = w.w_up, .bias = w.b_up, .y = out, .has_bias = w.b_up.rank != 0, .form = d.activation}, {y}, n,
-          dims);
+          {.x = in, .weight = w.w_up, .bias = w.b_up, .y = out, .has_bias = w.b_up.rank != 0, .form = d.activation}, {y}, n);
     return y;
   }
 };

@@ -12,11 +12,14 @@ namespace {
 class Answers final : public FormulaAnswers {
  public:
   Answers(Graph graph, std::vector<Tensor> inputs, DType storage, const RowsOf& rows_of,
-          std::span<const std::span<double>> values)
-      : graph_(std::move(graph)), inputs_(std::move(inputs)), storage_(storage), parts_(graph_, inputs_, rows_of) {
+          std::span<const std::span<double>> values, Need need)
+      : graph_(need == Need::bounds ? std::move(graph) : decided(std::move(graph), [](const Node&) { return false; })),
+        inputs_(std::move(inputs)),
+        storage_(storage),
+        parts_(graph_, inputs_, rows_of, need) {
     std::int64_t elements = 0;
     each_node(graph_, [&](const Visited& v) { elements += graph_.size(v.node.axes); });
-    if (elements <= kMostKept) kept_ = parts_.all();
+    if (elements <= kMostKept && need == Need::bounds) kept_ = parts_.all();
     for_each_part([&](const PartOf& part) { write(part, values, [&](std::size_t i) { return part.values->output(i); }); });
   }
 
@@ -48,7 +51,7 @@ class Answers final : public FormulaAnswers {
       const auto is_written = [&](std::size_t o) { return graph_.size(set_of(graph_.outputs[o].axes)) > 0; };
       std::size_t before = 0;  // outputs that are not empty
       for (std::size_t o = 0; o < part.outputs[i]; ++o) before += is_written(o) ? 1 : 0;
-      if (is_written(part.outputs[i]))
+      if (is_written(part.outputs[i]) && before < outputs.size())
         place(*part.values, part.values->graph().outputs[i], elements(i), outputs[before]);
     }
   }
@@ -68,8 +71,8 @@ double rounded_last(DType output, DType accumulate, double value, double error) 
 }
 
 std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, const RowsOf& rows_of,
-                                           std::span<const std::span<double>> values) {
-  return std::make_unique<Answers>(std::move(graph), std::move(inputs), storage, rows_of, values);
+                                           std::span<const std::span<double>> values, Need need) {
+  return std::make_unique<Answers>(std::move(graph), std::move(inputs), storage, rows_of, values, need);
 }
 
 }  // namespace assay::formula

@@ -237,9 +237,10 @@ struct Parts::Plan {
   std::vector<Shared> groups;
   std::int64_t each = 1;  // positions of the last axis that is cut, in one part
   bool large = false;     // enough for threads
+  Need need;
 
-  Plan(Together of, std::vector<Tensor> inputs, const RowsOf& rows_of)
-      : group(std::move(of)), tensors(std::move(inputs)), hiding(group.graph, tensors), cut(cut_axes(group.graph)) {
+  Plan(Together of, std::vector<Tensor> inputs, const RowsOf& rows_of, Need what)
+      : group(std::move(of)), tensors(std::move(inputs)), hiding(group.graph, tensors), cut(cut_axes(group.graph)), need(what) {
     if (cut.empty()) return;
     const Graph& graph = group.graph;
     groups = plan(graph, cut, rows_of(group.outputs.front()));
@@ -251,24 +252,24 @@ struct Parts::Plan {
   void visit(const std::function<void(const PartOf&)>& visit) const;
 };
 
-Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const RowsOf& rows_of) {
+Parts::Parts(const Graph& graph, std::span<const Tensor> tensors, const RowsOf& rows_of, Need need) {
   keep_freed_memory();
   for (Together& group : groups_of(graph)) {
     std::vector<Tensor> inputs;
     for (const std::size_t i : group.inputs) inputs.push_back(tensors[i]);
-    plans_.push_back(std::make_unique<const Plan>(std::move(group), std::move(inputs), rows_of));
+    plans_.push_back(std::make_unique<const Plan>(std::move(group), std::move(inputs), rows_of, need));
   }
 }
 Parts::~Parts() = default;
 
 void Parts::Plan::visit(const std::function<void(const PartOf&)>& visit) const {
   const Graph& graph = group.graph;
-  if (cut.empty()) return visit({std::make_shared<const Values>(graph, tensors), group.outputs});
+  if (cut.empty()) return visit({std::make_shared<const Values>(graph, tensors, Part{}, nullptr, need), group.outputs});
   const int last = cut.back();
   const bool many = static_cast<std::int64_t>(groups.size()) >= omp_get_max_threads();
   Caught caught;
   const auto of_group = [&](const Shared& shared) {
-    const Values common = Values::without(last, graph, tensors, shared.outer);
+    const Values common = Values::without(last, graph, tensors, shared.outer, need);
     const auto positions = static_cast<std::int64_t>(shared.inner.size());
 #pragma omp parallel for schedule(dynamic) if (large && !many)
     for (std::int64_t first = 0; first < positions; first += each)
@@ -276,7 +277,7 @@ void Parts::Plan::visit(const std::function<void(const PartOf&)>& visit) const {
         Part part = shared.outer;
         part[last] = {shared.inner.begin() + first, shared.inner.begin() + std::min(first + each, positions)};
         hiding.narrow(part);
-        visit({std::make_shared<const Values>(graph, tensors, std::move(part), &common), group.outputs});
+        visit({std::make_shared<const Values>(graph, tensors, std::move(part), &common, need), group.outputs});
       });
   };
 #pragma omp parallel for schedule(dynamic) if (large && many)

@@ -46,7 +46,7 @@ struct PartOf {
 // outlive this.
 class Parts {
  public:
-  Parts(const Graph& graph, std::span<const Tensor> tensors, const RowsOf& rows_of);
+  Parts(const Graph& graph, std::span<const Tensor> tensors, const RowsOf& rows_of, Need need = Need::bounds);
   ~Parts();
   // Calls visit with each part, on several threads where the case is large.
   void visit(const std::function<void(const PartOf&)>& visit) const;

@@ -17,6 +17,7 @@
 
 #include "ops/core/dtype.hpp"
 #include "ops/core/formula_answers.hpp"
+#include "reference/formula/stored.hpp"
 
 namespace assay::formula {
 
@@ -154,20 +155,6 @@ constexpr bool chooses(Kind k) {
   return k == Kind::negate || k == Kind::absolute || k == Kind::maximum || k == Kind::minimum || k == Kind::where ||
          k == Kind::take || k == Kind::put || k == Kind::max || k == Kind::either;
 }
-
-// Which kernels may round a step's result to the storage dtype before the next step: by which of their words (words.hpp).
-enum class Stored : std::uint8_t {
-  with_intermediates,   // stores_intermediate
-  with_every_step,      // stores_every_step
-  where_rotated,        // rounds_rotated
-  as_factor,            // before it is multiplied: stores_intermediate, or narrow_probabilities
-  as_gradient,          // the same, but not with scaled_gradients
-  as_scaled_gradient,   // narrow_probabilities with scaled_gradients
-  with_rounded_weights  // rounds_weights
-};
-inline constexpr std::array<std::string_view, 7> kStoredNames{
-    "with_intermediates", "with_every_step", "where_rotated", "as_factor", "as_gradient", "as_scaled_gradient",
-    "with_rounded_weights"};
 
 struct Node {
   Kind kind = Kind::constant;

@@ -87,11 +87,13 @@ struct LinkedFormula {
   }
 
  private:
-  static std::unique_ptr<FormulaAnswers> answer(const Args& args, const Rows& rows, std::span<const std::span<double>> values) {
+  static std::unique_ptr<FormulaAnswers> answer(const Args& args, const Rows& rows, std::span<const std::span<double>> values,
+                                                Need need) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
     const Graph graph = f.graph();
-    return answers_of(graph, declared.inputs, declared.dtype(), [&](std::size_t o) { return rows_of(args, rows, graph, o); }, values);
+    return answers_of(
+        graph, declared.inputs, declared.dtype(), [&](std::size_t o) { return rows_of(args, rows, graph, o); }, values, need);
   }
   // Of the rows that are asked for, which are the first output's, those of another output.
   static Rows rows_of(const Args& args, const Rows& rows, const Graph& graph, std::size_t output) {

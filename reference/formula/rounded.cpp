@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "ops/core/one_lower.hpp"
 #include "reference/formula/scan.hpp"
@@ -25,6 +26,7 @@ class Rounding {
   }
   double operator()(double v) const { return exact_ ? v : round_to(chip_, v); }
   bool is_stored(Stored when) const { return stores(numerics_, when) && !exact_; }
+  bool cancels() const { return numerics_.cancelling_gelu && !exact_; }
   double factor(double v) const { return factor_bits_ == 53 ? v : round_to({factor_bits_, 127, -126}, v); }
   double stored(double v, Stored when) const { return is_stored(when) ? round_to(storage_, v) : v; }
 
@@ -139,19 +141,48 @@ class Rounded final : public Interpretation {
         return add_up(
             e, node.axes, [&](double sum, double x) { return round_(sum + x); }, argument(0));
       case Kind::dot: {
-        const int hidden = hidden_factor_of(values.graph(), node);
         const auto add = [&](double sum, double a, double b) { return round_(sum + round_.factor(a) * round_.factor(b)); };
-        if (hidden < 0) return add_up(e, node.axes, add, argument(0), argument(1));
-        const Node& factor = values.graph().nodes[static_cast<std::size_t>(node.arguments[static_cast<std::size_t>(hidden)])];
+        const Values::Weighing w = values.weighing(node);
+        if (w.weights < 0) return add_up(e, node.axes, add, argument(0), argument(1));
         return add_up(
-            e, node.axes, [&](double sum, double seen, double a, double b) { return seen != 0 ? add(sum, a, b) : sum; },
-            values[factor.arguments[0]].value, argument(0), argument(1));
+            e, node.axes, [&](double sum, double seen, double a, double b) { return seen != 0 ? add(sum, a, b) : sum; }, w.seen,
+            argument(0), argument(1));
       }
+      case Kind::sigmoid:
+      case Kind::silu:
+      case Kind::gelu_tanh:
+      case Kind::gelu_erf:
+        return map(
+            e, [&, kind = node.kind](double z) { return activate(kind, z); }, argument(0));
       case Kind::softmax:
       case Kind::softmax_or_zero:
       case Kind::logsumexp:
       case Kind::log_softmax: return rows(e, node, argument(0));
       default: return rounded(e, values.compute(node));
+    }
+  }
+
+  // Step by step.
+  double activate(Kind kind, double z) const {
+    const double half = z / 2;
+    switch (kind) {
+      case Kind::gelu_erf: {
+        const double argument = round_(z * round_(std::numbers::sqrt2 / 2));
+        if (round_.cancels()) return round_(half * round_(1 + round_(std::erf(argument))));
+        return round_(half * round_(std::erfc(-argument)));
+      }
+      case Kind::gelu_tanh: {
+        const double cube = round_(round_(z * z) * z), inner = round_(z + round_(round_(0.044715) * cube));
+        const double u = round_(round_(std::sqrt(2 / std::numbers::pi)) * inner);
+        if (round_.cancels()) return round_(half * round_(1 + round_(std::tanh(u))));
+        // 1 + tanh(u) = 2 e^2u / (1 + e^2u), without cancellation where u < 0
+        return round_(half * round_(u < 0 ? 2 * std::exp(2 * u) / (1 + std::exp(2 * u)) : 1 + std::tanh(u)));
+      }
+      default: {  // with e^-|z|, which does not overflow
+        const double t = round_(std::exp(-std::fabs(z))), sum = round_(1 + t);
+        const double above = kind == Kind::silu ? (z < 0 ? round_(z * t) : z) : (z < 0 ? t : 1);
+        return round_(above / sum);
+      }
     }
   }
 
@@ -175,11 +206,11 @@ class Rounded final : public Interpretation {
           },
           exps, sum, top);
     }
-    const Field log_sum = map(
-        e, [&](double s, double m) { return std::isinf(m) ? m : round_(round_(std::log(s)) + m); }, sum, top);
-    if (node.kind == Kind::logsumexp) return log_sum;
+    if (node.kind == Kind::logsumexp)
+      return map(
+          e, [&](double s, double m) { return std::isinf(m) ? m : round_(round_(std::log(s)) + m); }, sum, top);
     return map(
-        e, [&](double v, double l) { return round_(v - l); }, x, log_sum);
+        e, [&](double v, double s, double m) { return round_(round_(v - m) - round_(std::log(s))); }, x, sum, top);
   }
 
   const Values& exact_;
@@ -195,8 +226,9 @@ bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType
   const Rounding round(numerics, roundings, storage, rounds_once(exact));
   const Rounded interpretation(exact, round);
   const Values values(graph, tensors, interpretation);
-  const std::vector<double> first = values.output(0);
-  std::ranges::copy(first, y.begin());
+  // What every kernel has exactly, such as a copy, a lower precision has not.
+  const bool lowers = roundings == Roundings::one_lower && exact[graph.outputs[0].node].exact;
+  std::ranges::transform(values.output(0), y.begin(), [&](double v) { return lowers ? round(v) : v; });
   return interpretation.overflowed() || overflows(exact, values);
 }
 

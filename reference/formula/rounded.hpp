@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A formula computed as a simple kernel would: every result is rounded, sums are added up in order.  It is the second oracle of
-// ops without one by hand, and with Roundings::one_lower a fault that a bound must reject.
+// A formula computed as a simple kernel would: every result is rounded, sums are added up in order.  It is the second oracle,
+// and with Roundings::one_lower a fault that a bound must reject.
 #pragma once
 
 #include <span>

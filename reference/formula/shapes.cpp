@@ -132,29 +132,34 @@ FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
   return facts;
 }
 
+namespace {
+// Arrays of f64 for each node: its value, three of its error; of a factor |x| and x^2; of a sum its magnitudes.
+constexpr double kArrays = 8;
+
+// Bytes of evaluating what is evaluated together.
+double bytes_of_parts(const Graph& g) {
+  const std::vector<int> cut = cut_axes(g);
+  double own = 0, shared = 0;           // elements of arrays that have the last of these axes, and of others
+  each_node(g, [&](const Visited& v) {  // of scans one step
+    const auto size = static_cast<double>(g.size(v.node.axes & ~set_of(cut)));
+    (!cut.empty() && (v.node.axes >> cut.back() & 1) ? own : shared) += size;
+  });
+  if (cut.empty()) return 8 * kArrays * shared;
+  const auto extent = static_cast<double>(g.extents[static_cast<std::size_t>(cut.back())]);
+  const double positions = std::min(static_cast<double>(positions_of_part(g, cut)), extent);
+  return 8 * kArrays * omp_get_max_threads() * (positions * own + shared);
+}
+}  // namespace
+
 SolveMemory memory_of(const Graph& g, const Rows& rows) {
-  // Arrays of f64 for each node: its value, three of its error; of a factor |x| and x^2; of a sum its magnitudes.
-  constexpr double kArrays = 8;
   double outputs = 0, whole = 0;
   for (const Port& p : g.outputs) outputs += static_cast<double>(g.size(set_of(p.axes)));
-  each_node(g, [&](const Visited& v) { whole += static_cast<double>(g.size(v.node.axes)); });  // of scans one step
+  each_node(g, [&](const Visited& v) { whole += static_cast<double>(g.size(v.node.axes)); });
   if (outputs == 0) return {};
   const double share = rows.all() || rows.total == 0 ? 1 : static_cast<double>(rows.count()) / static_cast<double>(rows.total);
   constexpr double kSolutions = 3;  // values, and bounds for two kinds of errors
   SolveMemory memory{.kept = 8 * kSolutions * outputs * share};
-  const std::vector<int> cut = cut_axes(g);
-  if (cut.empty()) {
-    memory.passing = 8 * kArrays * whole;
-  } else {
-    const auto part = static_cast<double>(positions_of_part(g, cut));
-    double shared = 0, own = 0;
-    each_node(g, [&](const Visited& v) {
-      const auto size = static_cast<double>(g.size(v.node.axes & ~set_of(cut)));
-      (v.node.axes >> cut.back() & 1 ? own : shared) += size;
-    });
-    const double extent = static_cast<double>(g.extents[static_cast<std::size_t>(cut.back())]);
-    memory.passing = 8 * kArrays * omp_get_max_threads() * (std::min(part, extent) * own + shared);
-  }
+  for (const Together& group : groups_of(g)) memory.passing = std::max(memory.passing, bytes_of_parts(group.graph));
   if (whole <= static_cast<double>(kMostKept)) memory.kept += 8 * kArrays / 2 * whole * share;
   return memory;
 }

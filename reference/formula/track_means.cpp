@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule of a mean o = sum p v by the weights p of a softmax: a dot of a softmax and v along the same axes, as in attention.
-// Derived in attention_bound.hpp, here with errors by element.  u: unit roundoff of the accumulator; f, Q: relative errors of exp
+// u: unit roundoff of the accumulator; f, Q: relative errors of exp
 // and of a quotient; d: a score's distance from its row's maximum; t: bound on the error of the logarithm of a weight w.
 //
 //   weights  t adds up what the argument brings (t_x); 3u (d + t_x) for the exponent (track_rows.cpp); u max|x|, as kernels fold

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of numerics that declare another way to compute a LayerNorm: moments updated value by value, and an affine that is folded
-// into the norm.  Both are derived in norm_bound.hpp.  A formula's nodes say what is computed, so these are found by what they
+// into the norm.  A formula's nodes say what is computed, so these are found by what they
 // are made of: m = sum(x)/n, x - m, sum((x - m)^2)/n, (x - m) r gamma + beta.
+//
+// Running moments (Numerics::running_moments; Welford 1962), in one chain of n values:  M_k = M_{k-1} + (x_k - M_{k-1})/k,
+// S_k = S_{k-1} + (x_k - M_{k-1})(x_k - M_k), var = S_n/n.  A = sum|x|, so |M_k| <= A/k; e_k is the error of M_k; q: the
+// roundings of a division by n.
+//   mean   step k rounds the difference, its quotient (2 where 1/k multiplies) and the sum: 3u|x_k - M_{k-1}|/k + u|M_k|.  The
+//          step itself multiplies e_{k-1} by 1 - 1/k, so k e_k is the sum of k times these:
+//          n|e_n| <= 3u (A + sum_{k<n} A/k) + u n A, so that of the mean is at most u (n + 6 + 3 ln n) mean|x|.
+//          On the way, |e_k| <= u A (1 + 3 (2 + ln k)/k) <= 6u A = e: a mean on the way may be far above mean|x|.
+//   var    the terms of S are positive: (n+q+3) u.  e enters both factors: e sum(|x - M_{k-1}| + |x - M_k|) + n e^2.
+//          The terms add up to S = n var, (x - M_k)^2 is at most a term and (x - M_{k-1})^2 at most two, so by Cauchy and Schwarz
+//          (1 + sqrt 2) e sqrt(var) + e^2.  It grows as n u mean|x|/sqrt(var), as known for it (Chan, Golub, LeVeque 1983).
+//
+// A folded affine (Numerics::folded_affine), y = x a + b, a = r gamma, b = beta - mean a.  a rounds once in both, which the
+// product's rounding pays for, as the last sum's does for that of y.  Left are mean a and x a, each rounded, and b:
+// u (2|mean| + |x|) |r gamma| + u|beta|; a subnormal a is off by half the least subnormal, which x - mean multiplies, and two
+// products by as much.
 //
 // A sum of squares errs far to one side only.  With terms d that are off by e,
 //   sum (d + e)^2 = sum d^2 + sum 2 d e + sum e^2,
@@ -13,11 +29,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/core/norm_bound.hpp"
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {
 namespace {
+
+// What a folded affine costs more, of an element x of a row with this mean.
+double folded_affine_error(const Numerics& numerics, double x, double mean, double inverse_root, double gamma, double beta) {
+  return unit_roundoff(numerics.accumulate) *
+             ((2 * std::fabs(mean) + std::fabs(x)) * inverse_root * std::fabs(gamma) + std::fabs(beta)) +
+         rounding_floor(numerics.accumulate) * (std::fabs(x - mean) + 2);
+}
 
 // Nodes of a row that its mean is subtracted from; -1: none.
 struct Centred {
@@ -79,7 +101,8 @@ Off Tracked::running_moment(int i) const {
   const int of_mean = is_mean ? sum : node(row.mean).arguments[0], x = node(of_mean).arguments[0];
   const std::int64_t count = extents().size(node(sum).over);
   const auto terms = static_cast<double>(count);
-  const double u = u_, low = floor_, share = (mean_roundings(declared_.numerics, declared_.errors, count) + 3) * u;
+  const auto additions = static_cast<double>(declared_.numerics.chain.roundings(count) + division_roundings(count));
+  const double u = u_, low = floor_, share = (kept(declared_.errors, additions) + 3) * u;
   const auto error = [=](double size, double value) {
     const double mean_abs = size / terms;
     if (is_mean) return (terms + 6 + 3 * std::log(terms)) * u * mean_abs + terms * low;

@@ -142,9 +142,11 @@ Off Tracked::multiply_up(int i) const {
     const double most = numerics.factors.threshold();
     const auto within = [most](double v) { return std::fabs(v) < most ? std::fabs(v) : kInfinity; };
     const int hidden = hidden_factor_of(values_.graph(), n);
-    const Field& seen = hidden < 0 ? Field::number(1) : values_[node(n.arguments[static_cast<std::size_t>(hidden)]).arguments[0]].value;
+    const Field& seen =
+        hidden < 0 ? Field::number(1) : values_[node(n.arguments[static_cast<std::size_t>(hidden)]).arguments[0]].value;
     narrowed = sum_of(
-        e, n.over, [within](double s, double x, double y) { return s != 0 ? within(x) + within(y) : 0.0; }, seen, a.value, b.value);
+        e, n.over, [within](double s, double x, double y) { return s != 0 ? within(x) + within(y) : 0.0; }, seen, a.value,
+        b.value);
   }
   const auto own = [&](Errors errors) {
     if (!numerics.factors.precision)

@@ -120,8 +120,8 @@ void Values::set_extents() {
     extents_.of[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(positions.size());
 }
 
-Values::Values(const Graph& graph, std::span<const Tensor> tensors, Part part, const Values* common)
-    : graph_(graph), tensors_(tensors), part_(std::move(part)) {
+Values::Values(const Graph& graph, std::span<const Tensor> tensors, Part part, const Values* common, Need need)
+    : graph_(graph), tensors_(tensors), part_(std::move(part)), need_(need) {
   set_extents();
   AxisSet differing = 0;
   if (common)
@@ -141,8 +141,8 @@ Values::Values(const Graph& graph, std::span<const Tensor> tensors, const Interp
     known_.push_back(std::make_shared<const Known>(interpretation.known(*this, static_cast<int>(i))));
 }
 
-Values::Values(Without without, const Graph& graph, std::span<const Tensor> tensors, Part part)
-    : graph_(graph), tensors_(tensors), part_(std::move(part)) {
+Values::Values(Without without, const Graph& graph, std::span<const Tensor> tensors, Part part, Need need)
+    : graph_(graph), tensors_(tensors), part_(std::move(part)), need_(need) {
   set_extents();
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -151,8 +151,8 @@ Values::Values(Without without, const Graph& graph, std::span<const Tensor> tens
   }
 }
 
-Values Values::without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part) {
-  return Values(Without{axis}, graph, tensors, std::move(part));
+Values Values::without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part, Need need) {
+  return Values(Without{axis}, graph, tensors, std::move(part), need);
 }
 
 bool Values::has_arguments(const Node& node) const {
@@ -354,10 +354,18 @@ void Values::find_terms(int i, Known& y) const {
     y.terms.unhidden =
         condition < 0 ? sum_over(extents_, node.over, x.size) : dot_over(extents_, node.over, (*this)[condition].value, x.size);
   }
+  // Of what is not finite: a finite sum has not read it.
+  const auto folded = [&](const Field& c, const Known& by_what) {
+    const auto is_finite = [](double v) { return std::isfinite(v); };
+    if (std::ranges::all_of(by_what.value.at, is_finite)) return magnitude(dot_over(extents_, node.over, c, by_what.value));
+    return magnitude(dot_over(extents_, node.over, c,
+                              map(
+                                  extents_, [](double v) { return std::isfinite(v) ? v : 0.0; }, by_what.value)));
+  };
   for (const auto& [symbol, c] : a.shared)
-    if (common(symbol)) y.terms.left.emplace(symbol, magnitude(dot_over(extents_, node.over, c, b.value)));
+    if (common(symbol)) y.terms.left.emplace(symbol, folded(c, b));
   for (const auto& [symbol, c] : b.shared)
-    if (common(symbol)) y.terms.right.emplace(symbol, magnitude(dot_over(extents_, node.over, a.value, c)));
+    if (common(symbol)) y.terms.right.emplace(symbol, folded(c, a));
 }
 
 bool Values::is_exact(const Node& node) const {
@@ -450,7 +458,7 @@ Known Values::visit(int i) const {
   switch (node.kind) {
     case Kind::sum:
     case Kind::dot:
-      if (!y.exact) find_terms(i, y);
+      if (!y.exact && need_ == Need::bounds) find_terms(i, y);
       break;
     case Kind::softmax:
     case Kind::softmax_or_zero:
@@ -458,6 +466,7 @@ Known Values::visit(int i) const {
     case Kind::log_softmax: find_rows(i, y); break;
     default: break;
   }
+  if (need_ == Need::values) return y;
   const auto multiplies = [i](const Node& n) {
     return n.kind == Kind::dot && std::find(n.arguments.begin(), n.arguments.end(), i) != n.arguments.end();
   };

@@ -83,13 +83,14 @@ class Values {
  public:
   // `tensors` are the graph's inputs, in their order, in host memory.  `common`, if given, has some nodes of the same case for
   // at least the positions of this part: they are taken from there.  All must outlive this.
-  Values(const Graph& graph, std::span<const Tensor> tensors, Part part = {}, const Values* common = nullptr);
+  Values(const Graph& graph, std::span<const Tensor> tensors, Part part = {}, const Values* common = nullptr,
+         Need need = Need::bounds);
   // Values alone, without the magnitudes for bounds.
   Values(const Graph& graph, std::span<const Tensor> tensors, const Interpretation& interpretation);
   // One step of a scan, of what it is given.
   Values(const Graph& body, std::vector<Known> given, const Part& part, const Interpretation* interpretation = nullptr);
   // Only the nodes without one axis.
-  static Values without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part);
+  static Values without(int axis, const Graph& graph, std::span<const Tensor> tensors, Part part, Need need);
 
   const Graph& graph() const { return graph_; }
   const Extents& extents() const { return extents_; }
@@ -106,6 +107,13 @@ class Values {
   Field put(const Node& put, const Field& from) const;
   Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
   Field only_negative_zeros(const Node& sum) const;
+  // Of a product whose other factor is not read everywhere: the factor by which it is weighed, that other factor, and where it is
+  // read, 1 or 0.  weights = -1: all is read.
+  struct Weighing {
+    int weights = -1, of = -1;
+    Field seen{};
+  };
+  Weighing weighing(const Node& dot) const;
   // An output's values in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
   // Any field of an output's node, in the order of the output's tensor.
@@ -115,7 +123,7 @@ class Values {
   struct Without {
     int axis;
   };
-  Values(Without, const Graph& graph, std::span<const Tensor> tensors, Part part);
+  Values(Without, const Graph& graph, std::span<const Tensor> tensors, Part part, Need need);
   void set_extents();
   // The elements at this part's positions of a field that a larger part has.
   Field cut(const Field& field, const Values& from) const;
@@ -144,6 +152,7 @@ class Values {
   const Graph& graph_;
   std::span<const Tensor> tensors_;
   Part part_;
+  Need need_ = Need::bounds;
   std::vector<Known> given_;  // of a step
   Extents extents_;
   std::vector<std::shared_ptr<const Known>> known_;

@@ -160,24 +160,33 @@ Field Values::put(const Node& node, const Field& from) const {
   return out;
 }
 
-// Of a mean, or of a product by what is 0 where a condition does not hold, what is hidden is not read: infinities and NaNs of the
-// other factor count where they are seen.
-Field Values::multiply_up(const Node& node) const {
-  const Mean mean = mean_of(graph_, node);
-  const int hidden = mean.weights >= 0 ? -1 : hidden_factor_of(graph_, node);
-  const auto argument = [&](int k) { return node.arguments[static_cast<std::size_t>(k)]; };
-  if (mean.weights < 0 && hidden < 0) return dot_over(extents_, node.over, (*this)[argument(0)].value, (*this)[argument(1)].value);
-  const int of_weights = hidden < 0 ? mean.weights : argument(hidden), of_x = hidden < 0 ? mean.of : argument(1 - hidden);
-  const Field &weights = (*this)[of_weights].value, &x = (*this)[of_x].value;
-  if (std::all_of(x.at.begin(), x.at.end(), [](double v) { return std::isfinite(v); }))
-    return dot_over(extents_, node.over, weights, x);
-
-  const Node& weighs = graph_.nodes[static_cast<std::size_t>(of_weights)];
+// What is hidden of a mean, or of a product by what is 0 where a condition does not hold, is not read.
+Values::Weighing Values::weighing(const Node& dot) const {
+  const Mean mean = mean_of(graph_, dot);
+  const int hidden = mean.weights >= 0 ? -1 : hidden_factor_of(graph_, dot);
+  if (mean.weights < 0 && hidden < 0) return {};
+  const auto argument = [&](int k) { return dot.arguments[static_cast<std::size_t>(k)]; };
+  Weighing w;
+  w.weights = hidden < 0 ? mean.weights : argument(hidden);
+  w.of = hidden < 0 ? mean.of : argument(1 - hidden);
+  const Node& weighs = graph_.nodes[static_cast<std::size_t>(w.weights)];
   const int condition = hidden < 0 ? condition_of(graph_, weighs) : weighs.arguments[0];
-  Field seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
+  w.seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
   if (weighs.kind == Kind::softmax_or_zero)  // of a row of only -inf nothing is read
-    seen = map(
-        extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, seen, sum_over(extents_, node.over, weights));
+    w.seen = map(
+        extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, w.seen,
+        sum_over(extents_, dot.over, (*this)[w.weights].value));
+  return w;
+}
+
+// Infinities and NaNs of the other factor count where they are seen.
+Field Values::multiply_up(const Node& node) const {
+  const auto is_finite = [](double v) { return std::isfinite(v); };
+  const Field &a = (*this)[node.arguments[0]].value, &b = (*this)[node.arguments[1]].value;
+  if (std::ranges::all_of(a.at, is_finite) && std::ranges::all_of(b.at, is_finite)) return dot_over(extents_, node.over, a, b);
+  const Weighing read = weighing(node);
+  if (read.weights < 0) return dot_over(extents_, node.over, a, b);
+  const Field &weights = (*this)[read.weights].value, &x = (*this)[read.of].value, &seen = read.seen;
   const Field finite = map(
       extents_, [](double v) { return std::isfinite(v) ? v : 0.0; }, x);
   const Field odd = max_over(extents_, x.axes & ~node.over,

@@ -42,8 +42,7 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Stored::with_every_step: return may_store(&N::stores_every_step);
       case Stored::where_rotated: return may_store(&N::rounds_rotated);
       case Stored::as_factor: return may_store(&N::stores_intermediate, &N::narrow_probabilities);
-      case Stored::as_gradient:
-        return may_store(&N::stores_intermediate, &N::narrow_probabilities, &N::scaled_gradients);
+      case Stored::as_gradient: return may_store(&N::stores_intermediate, &N::narrow_probabilities, &N::scaled_gradients);
       case Stored::as_scaled_gradient: return may_store(&N::narrow_probabilities, &N::scaled_gradients);
       case Stored::with_rounded_weights: return may_store(&N::rounds_weights);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the goldens of gelu, silu_mul, add and embedding against values computed by hand.
+// Tests the formulas of gelu, silu_mul, add and embedding against values computed by hand.
 #include <limits>
 #include <vector>
 
@@ -9,13 +9,7 @@
 #include "ops/gelu.hpp"
 #include "ops/silu_mul.hpp"
 #include "reference/tests/golden_testing.hpp"
-
-namespace assay::reference {
-void golden(const add::Args&, add::Golden&, const Rows&);
-void golden(const embedding::Args&, embedding::Golden&, const Rows&);
-void golden(const gelu::Args&, gelu::Golden&, const Rows&);
-void golden(const silu_mul::Args&, silu_mul::Golden&, const Rows&);
-}  // namespace assay::reference
+#include "reference/tests/solving.hpp"
 
 namespace assay {
 namespace {
@@ -28,8 +22,7 @@ Tensor rows_of(std::vector<double>& v, std::int64_t rows) {
 
 std::vector<double> gelu_of(std::vector<double> x, Activation form) {
   std::vector<double> y(x.size());
-  gelu::Golden g{y};
-  reference::golden({.x = rows_of(x, 1), .y = rows_of(x, 1), .form = form}, g, {.total = 1, .sample = {}});
+  test::solve<gelu>({.x = rows_of(x, 1), .y = rows_of(y, 1), .form = form}, {y});
   return y;
 }
 
@@ -55,8 +48,7 @@ TEST_CASE("gelu: matches values computed by hand", "[golden]") {
 TEST_CASE("silu_mul: matches values computed by hand", "[golden]") {
   // silu(0) = 0; silu(1) = e / (1 + e); silu(ln 3) = ln 3 * 3/4; the gate is the first input.
   std::vector<double> gate{0, 1, std::log(3.0), -1000, 1000, -kInfinity}, up{5, 2, 4, 7, -3, 1}, y(6);
-  silu_mul::Golden g{y};
-  reference::golden({.gate = rows_of(gate, 2), .up = rows_of(up, 2), .y = rows_of(up, 2)}, g, {.total = 2, .sample = {}});
+  test::solve<silu_mul>({.gate = rows_of(gate, 2), .up = rows_of(up, 2), .y = rows_of(y, 2)}, {y});
   const double expected[] = {0, 2 * std::numbers::e / (1 + std::numbers::e), 3 * std::log(3.0), 0, -3000};
   for (std::size_t i = 0; i < 5; ++i) CHECK(std::fabs(y[i] - expected[i]) < 1e-13);
   CHECK(std::isnan(y[5]));
@@ -64,8 +56,7 @@ TEST_CASE("silu_mul: matches values computed by hand", "[golden]") {
 
 TEST_CASE("add: matches values computed by hand, other rows are not written", "[golden]") {
   std::vector<double> a{1, 2, 3, kInfinity, 5, 6}, b{10, -2, 0.5, -kInfinity, 1, 1}, y(6, -7);
-  add::Golden g{y};
-  reference::golden({.a = rows_of(a, 3), .b = rows_of(b, 3), .y = rows_of(a, 3)}, g, {.total = 3, .sample = {0, 1}});
+  test::solve<add>({.a = rows_of(a, 3), .b = rows_of(b, 3), .y = rows_of(y, 3)}, {y}, {.total = 3, .sample = {0, 1}});
   CHECK(y[0] == 11);
   CHECK(y[1] == 0);
   CHECK(y[2] == 3.5);
@@ -75,12 +66,11 @@ TEST_CASE("add: matches values computed by hand, other rows are not written", "[
 }
 
 TEST_CASE("embedding: matches values computed by hand; ids out of range are illegal, each end", "[golden]") {
-  std::vector<double> table{0, 1, 10, 11, 20, 21}, y(8, -7), out(8);
+  std::vector<double> table{0, 1, 10, 11, 20, 21}, y(8, -7);
   std::vector<std::int32_t> ids{2, 0, 2, 1};
   const Tensor tokens{.data = ids.data(), .dtype = i32, .rank = 1, .shape = {4}, .stride = {1}};
-  const embedding::Args a{.table = rows_of(table, 3), .ids = tokens, .y = rows_of(out, 4)};
-  embedding::Golden g{y};
-  reference::golden(a, g, {.total = 4, .sample = {}});
+  const embedding::Args a{.table = rows_of(table, 3), .ids = tokens, .y = rows_of(y, 4)};
+  test::solve<embedding>(a, {y});
   CHECK(y == std::vector<double>{20, 21, 0, 1, 20, 21, 10, 11});
   CHECK(embedding::legal(a));
   ids[3] = 3;

@@ -76,6 +76,23 @@ const Written kWritten[] = {
        const Array place = f.index(terms) - 5 * quotient(f.index(terms), 5);
        f.out("y", take(step("s", inexact(f), Stored::where_rotated), terms, place) * f.in("z"));
      }},
+    {"exponent of a difference", {"y"}, [](Formula& f) { f.out("y", exp(f.in("x") - f.in("b"))); }},
+    {"narrowed",
+     {"y"},
+     [](Formula& f) { f.out("y", step("s", step("p", inexact(f), Stored::as_factor) * f.in("z"), Stored::as_gradient)); }},
+    {"narrowed at a scale",
+     {"y"},
+     [](Formula& f) { f.out("y", step("s", inexact(f) * 0.25, Stored::as_scaled_gradient) * f.in("z")); }},
+    {"two ways",
+     {"y"},
+     [](Formula& f) {
+       const Array scaled = step("s", f.in("w") * f.in("b"), Stored::with_rounded_weights);
+       f.out("y", either(inexact(f) * f.in("b"), f.in("x") * scaled, Stored::with_rounded_weights));
+     }},
+    {"hidden factor",
+     {"of_columns"},
+     [](Formula& f) { f.out("of_columns", sum(terms)(where(f.index(terms) < 5, inexact(f), 0) * f.in("m"))); },
+     true},
     {"put",
      {"y"},
      [](Formula& f) {
@@ -209,6 +226,8 @@ const Said kSaid[] = {{"f32", {}},
                       {"quotients", {.quotient_error = 64}},
                       {"roots", {.root_error = 64}},
                       {"rotated stored", {.rounds_rotated = true}},
+                      {"gradients stored", {.narrow_probabilities = true, .scaled_gradients = true}},
+                      {"weights stored", {.rounds_weights = true}},
                       {"bf16 in two pieces", {.factors = {.precision = 8, .pieces = 2, .products = 3}}},
                       {"angles", {.angle_error = 64}},
                       {"reduced angles", {.reduced_angle_error = 64}},

@@ -50,7 +50,7 @@ std::vector<Numerics> all_said(const Graph& g) {
     if (more.accumulate == f32 && more.factors == Factors{} && has_rules(g, more)) every = more;
   }
   all.push_back(every);
-  every.cancelling_gelu = every.tanh_sigmoid = every.folded_affine = every.running_moments = false;
+  every.cancelling_gelu = every.tanh_sigmoid = every.folded_affine = every.running_moments = every.rounds_weights = false;
   all.push_back(every);
   std::erase_if(all, [&](const Numerics& n) { return !has_rules(g, n); });
   return all;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every golden against the scalar oracle of its op.
+// Tests what formulas give in parts, with products by Eigen, against the same evaluated whole, term by term.
 #include "catch_shim.hpp"
 #include "reference/tests/golden_testing.hpp"
 
 namespace assay {
 
-TEST_CASE("goldens agree with the oracles in f64", "[golden]") {
+TEST_CASE("goldens agree with their evaluation term by term", "[golden]") {
   for (const Op& op : ops()) {
     if (!op.hooks.oracle) continue;
     INFO(op.name);

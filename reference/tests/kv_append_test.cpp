@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the golden against values computed by hand.
+// Tests the formula against values computed by hand.
 #include "ops/kv_append.hpp"
 
 #include <vector>
 
 #include "catch_shim.hpp"
-
-namespace assay::reference {
-void golden(const kv_append::Args&, kv_append::Golden&, const Rows&);
-}
+#include "reference/tests/solving.hpp"
 
 namespace assay {
 namespace {
@@ -40,8 +37,7 @@ Appended append(Pool pool, std::int64_t batch, std::int64_t rows, std::vector<st
       .k_pool = of(pool, pages, 2),
       .v_pool = of(copy, pages, 2)};
   Appended out{Pool(pool.size(), -7), Pool(pool.size(), -7), kv_append::legal(a).why};
-  kv_append::Golden g{out.k_pool, out.v_pool};
-  if (out.why.empty()) reference::golden(a, g, {.total = static_cast<std::int64_t>(pool.size()), .sample = {}});
+  if (out.why.empty()) test::solve<kv_append>(a, {out.k_pool, out.v_pool});
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
+// Tests the formula against values computed by hand.
 #include "ops/rope.hpp"
 
 #include <limits>
@@ -8,10 +8,7 @@
 
 #include "catch_shim.hpp"
 #include "reference/tests/golden_testing.hpp"
-
-namespace assay::reference {
-void golden(const rope::Args&, rope::Golden&, const Rows&);
-}
+#include "reference/tests/solving.hpp"
 
 namespace assay {
 namespace {
@@ -30,15 +27,12 @@ Tensor ids(std::vector<std::int32_t>& v, std::int64_t batch) {
 }
 
 struct Solved {
-  std::vector<double> q, k, angle;
+  std::vector<double> q, k;
 };
 Solved solve(const rope::Args& a, std::vector<std::int64_t> sample = {}) {
   Solved s{std::vector<double>(static_cast<std::size_t>(a.q.size()), -7),
-           std::vector<double>(static_cast<std::size_t>(a.k.size()), -7),
-           std::vector<double>(static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[3]))};
-  std::vector<double> cosine(s.angle.size()), sine(s.angle.size());
-  rope::Golden g{s.q, s.k, s.angle, cosine, sine};
-  reference::golden(a, g, {.total = a.q.size() / a.q.shape[3], .sample = std::move(sample)});
+           std::vector<double>(static_cast<std::size_t>(a.k.size()), -7)};
+  test::solve<rope>(a, {s.q, s.k}, {.total = a.q.size() / a.q.shape[3], .sample = std::move(sample)});
   return s;
 }
 bool close(const std::vector<double>& got, const std::vector<double>& want) {
@@ -58,7 +52,6 @@ TEST_CASE("rope: both layouts, matches values computed by hand", "[golden]") {
   const Solved half = solve(a);
   CHECK(close(half.q, {0, 0, 0, 0, c1, 2 * c2, s1, 2 * s2}));
   CHECK(close(half.k, {5, 6, 7, 8, -s1, -2 * s2, c1, 2 * c2}));
-  CHECK(close(half.angle, {0, 0, 0, 0, 1, 0.01, 1, 0.01}));
   a.layout = rope::Layout::interleaved;
   const Solved neighbours = solve(a);
   CHECK(close(neighbours.q, {0, 0, 0, 0, c1 - 2 * s1, s1 + 2 * c1, 0, 0}));
@@ -103,6 +96,7 @@ TEST_CASE("rope: explicit positions plus offset, another base, large positions",
   CHECK(std::fabs(solve(a).q[2] - std::cos(5.0)) < 1e-15);
   a.offset = 0;
   a.positions = {};
+  a.explicit_positions = false;
   a.base = 16;
   std::vector<double> wide{0, 1, 0, 0};
   a.q = a.k = a.q_out = a.k_out = cube(wide, 1, 1, 1);
@@ -128,7 +122,6 @@ TEST_CASE("rope: a table of frequencies, by the index of the pair in both layout
   a.layout = rope::Layout::interleaved;
   a.q = a.k = cube(pairs, 1, 1, 1);
   CHECK(close(solve(a).q, {std::cos(2.0), std::sin(2.0), std::cos(1.0), std::sin(1.0), 9}));
-  CHECK(close(solve(a).angle, {2, 2, 1, 1, 0}));
   for (const double wrong : {-1e-9, 1 + 1e-9, nan}) {
     table[1] = wrong;
     CHECK(rope::legal(a).why == "the frequency of pair 1 is not between 0 and 1");
@@ -139,13 +132,19 @@ TEST_CASE("rope: a table of frequencies, by the index of the pair in both layout
 
 TEST_CASE("rope: k has its own heads, and a sample of rows computes the keys of its groups", "[golden]") {
   std::vector<double> q{1, 0, 2, 0, 3, 0, 4, 0}, k{5, 0, 6, 0};
-  const rope::Args a{.q = cube(q, 1, 1, 4), .k = cube(k, 1, 1, 2), .q_out = cube(q, 1, 1, 4), .k_out = cube(k, 1, 1, 2)};
+  rope::Args a{.q = cube(q, 1, 1, 4), .k = cube(k, 1, 1, 2), .q_out = cube(q, 1, 1, 4), .k_out = cube(k, 1, 1, 2)};
   CHECK(solve(a).q == q);
   CHECK(solve(a).k == k);
-  CHECK(solve(a, {2, 3}).q == std::vector<double>{-7, -7, -7, -7, 3, 0, 4, 0});
-  CHECK(solve(a, {2, 3}).k == std::vector<double>{-7, -7, 6, 0});
+  const Solved of_heads = solve(a, {2, 3});
+  CHECK(std::vector<double>(of_heads.q.begin() + 4, of_heads.q.end()) == std::vector<double>{3, 0, 4, 0});
+  CHECK(std::vector<double>(of_heads.k.begin() + 2, of_heads.k.end()) == std::vector<double>{6, 0});
   CHECK(rope::row_of(a, 1, 2) == 2);
   CHECK(rope::row_of(a, 0, 6) == 3);
+  // Nothing is computed of a sequence without a sampled row.
+  a.q = a.q_out = cube(q, 2, 1, 2);
+  a.k = a.k_out = cube(k, 2, 1, 1);
+  CHECK(solve(a, {2, 3}).q == std::vector<double>{-7, -7, -7, -7, 3, 0, 4, 0});
+  CHECK(solve(a, {2, 3}).k == std::vector<double>{-7, -7, 6, 0});
 }
 
 TEST_CASE("rope: NaN and infinities affect only their pair", "[golden]") {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the golden against the whole block written again in the plainest way: loops over f64, no code of reference/ or ops/.
+// Tests the steps, one after the other in f64, against the whole block written again in the plainest way: loops over f64, no code
+// of reference/ or ops/.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "catch_shim.hpp"
+#include "ops/core/dense.hpp"
 #include "ops/transformer_layer.hpp"
-
-namespace assay::reference {
-void golden(const transformer_layer::Args&, transformer_layer::Golden&, const Rows&);
-}
+#include "validate/problem/op.hpp"
+#include "validate/problem/typed/op_visitors.hpp"
 
 namespace assay {
 namespace {
@@ -150,6 +152,7 @@ Tensor of_shape(Values& v, std::initializer_list<std::size_t> shape) {
   return t;
 }
 
+// All tensors are f64, so nothing is rounded between two steps.
 std::array<Values, 12> golden_of(Weights& w, Dialect dialect, Gelu gelu, double rotary_dim) {
   transformer_layer::Args a{.x = of_shape(w.x, {kBatch, kSeq, kHidden}),
                             .gamma1 = of_shape(w.gamma1, {kHidden}),
@@ -177,13 +180,32 @@ std::array<Values, 12> golden_of(Weights& w, Dialect dialect, Gelu gelu, double 
     a.b_up = of_shape(w.b_up, {kFfn});
     a.b_down = of_shape(w.b_down, {kHidden});
   }
-  constexpr std::size_t y = kTokens * kHidden, q = kTokens * kQ, k = kTokens * kK;
+  a.y = a.attn = a.h = a.norm2 = a.mlp = dense(nullptr, f64, {kBatch, kSeq, kHidden});
+  a.q = a.o = dense(nullptr, f64, {kBatch, kSeq, kHeads, kDim});
+  a.k = a.v = dense(nullptr, f64, {kBatch, kSeq, kKvHeads, kDim});
+  if (a.rotates()) {
+    a.q0 = a.q;
+    a.k0 = a.k;
+  }
+  a.act = dense(nullptr, f64, {kBatch, kSeq, kFfn});
+
+  const std::unique_ptr<Problem> problem = find_op("transformer_layer")->make();
+  std::vector<Tensor*> tensors;
+  transformer_layer::bind(a, detail::CollectTensors(tensors));
+  for (std::size_t i = 0; i < tensors.size(); ++i) *problem->tensors()[i] = *tensors[i];
+  problem->set_attribute("dialect", static_cast<double>(dialect));
+  problem->set_attribute("gelu", static_cast<double>(gelu));
+  problem->set_attribute("epsilon", kEpsilon);
+  problem->set_attribute("base", kBase);
+  problem->set_attribute("rotary_dim", rotary_dim);
+  REQUIRE(problem->legal());
+  problem->solve({}, Need::values);
+  CHECK(std::ranges::equal(problem->end_to_end(), problem->golden(transformer_layer::kY)));
   std::array<Values, 12> v;
-  const std::array<std::size_t, 12> sizes{y, q, k, k, q, k, q, y, y, y, kTokens * kFfn, y};
-  for (std::size_t i = 0; i < 12; ++i) v[i].resize(sizes[i]);
-  transformer_layer::Golden g{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]};
-  REQUIRE(transformer_layer::legal(a));
-  reference::golden(a, g, {.total = static_cast<std::int64_t>(kTokens)});
+  for (int i = 0; i < 12; ++i) {
+    const std::span<const double> golden = problem->golden(i);
+    v[static_cast<std::size_t>(i)].assign(golden.begin(), golden.end());
+  }
   return v;
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the golden against values computed by hand.
+// Tests the steps, one after the other in f64, against values computed by hand.
 #include "ops/transformer_layer.hpp"
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "catch_shim.hpp"
 #include "ops/core/activation.hpp"
+#include "ops/core/dense.hpp"
 #include "reference/tests/golden_testing.hpp"
-
-namespace assay::reference {
-void golden(const transformer_layer::Args&, transformer_layer::Golden&, const Rows&);
-}
+#include "validate/problem/op.hpp"
+#include "validate/problem/typed/op_visitors.hpp"
 
 namespace assay {
 namespace {
@@ -23,26 +23,37 @@ struct Solved {
   const Values& operator[](transformer_layer::Output o) const { return of[static_cast<std::size_t>(o)]; }
 };
 
-Tensor shaped(Values& v, std::initializer_list<std::int64_t> shape) {
-  Tensor t{.data = v.data(), .dtype = f64};
-  for (const std::int64_t extent : shape) t.shape[t.rank++] = extent;
-  for (std::int64_t a = t.rank - 1, step = 1; a >= 0; --a) {
-    t.stride[a] = step;
-    step *= t.shape[a];
-  }
-  return t;
-}
+Tensor shaped(Values& v, std::initializer_list<std::int64_t> shape) { return dense(v.data(), f64, shape); }
 
-Solved solve(const transformer_layer::Args& a) {
-  const std::int64_t n = a.x.shape[0] * a.x.shape[1], q = n * a.wq.shape[0] * a.wq.shape[1],
-                     k = n * a.wk.shape[0] * a.wk.shape[1], y = a.x.size();
-  Solved s;
-  const std::array<std::int64_t, 12> sizes{y, q, k, k, q, k, q, y, y, y, n * a.w_up.shape[0], y};
-  for (std::size_t i = 0; i < 12; ++i) s.of[i].assign(static_cast<std::size_t>(sizes[i]), -7);
-  auto& v = s.of;
-  transformer_layer::Golden g{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]};
-  reference::golden(a, g, {.total = n});
-  return s;
+// All tensors are f64, so nothing is rounded between two steps.
+Solved solve(transformer_layer::Args a) {
+  const std::int64_t b = a.x.shape[0], s = a.x.shape[1], dim = a.wq.shape[1];
+  const Tensor stream = dense(nullptr, f64, {b, s, a.x.shape[2]}), queries = dense(nullptr, f64, {b, s, a.wq.shape[0], dim}),
+               keys = dense(nullptr, f64, {b, s, a.wk.shape[0], dim});
+  a.y = a.attn = a.h = a.norm2 = a.mlp = stream;
+  a.q = a.o = queries;
+  a.k = a.v = keys;
+  if (a.rotates()) {
+    a.q0 = queries;
+    a.k0 = keys;
+  }
+  a.act = dense(nullptr, f64, {b, s, a.w_up.shape[0]});
+
+  const std::unique_ptr<Problem> problem = find_op("transformer_layer")->make();
+  std::vector<Tensor*> tensors;
+  transformer_layer::bind(a, detail::CollectTensors(tensors));
+  for (std::size_t i = 0; i < tensors.size(); ++i) *problem->tensors()[i] = *tensors[i];
+  problem->set_attribute("dialect", static_cast<double>(a.dialect));
+  problem->set_attribute("epsilon", a.epsilon);
+  problem->set_attribute("rotary_dim", a.rotary_dim);
+  REQUIRE(problem->legal());
+  problem->solve({}, Need::values);
+  Solved solved;
+  for (int i = 0; i < 12; ++i) {
+    const std::span<const double> golden = problem->golden(i);
+    solved.of[static_cast<std::size_t>(i)].assign(golden.begin(), golden.end());
+  }
+  return solved;
 }
 
 bool near(double a, double b) { return std::fabs(a - b) < 1e-14; }

@@ -164,7 +164,6 @@ void add_replay(CLI::App& app, int& code) {
   add_loaded(replay, *f);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
   add_timeout(replay, f->timeout_s);
-  add_reference(replay);
   add_sandbox_flags(replay);
   add_colour(replay, f->colour);
   add_partial(replay, f->partial);

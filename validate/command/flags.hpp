@@ -156,14 +156,6 @@ inline void add_partial(CLI::App& app, bool& partial) {
   app.add_flag("--partial", partial, "accept incomplete evidence: exit code 0 instead of 3");
 }
 
-inline void add_reference(CLI::App& app) {
-  app.add_option_function<std::string>(
-         "--reference", [](const std::string& what) { judge_by_formulas(what == "formula"); },
-         "what outputs are held to: the golden and bound of the op's contract, or of its formula if it has one (docs/formula.md)")
-      ->check(one_of("reference", {"contract", "formula"}))
-      ->default_str("contract");
-}
-
 inline void add_run_flags(CLI::App& app, RunFlags& f) {
   add_selection(app, f.selection);
   add_backend(app, f.machine);
@@ -178,7 +170,6 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");
-  add_reference(app);
   add_sandbox_flags(app);
   add_colour(app, f.colour);
   app.add_flag("--quiet", f.quiet, "print only the last line");

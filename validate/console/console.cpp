@@ -96,8 +96,7 @@ std::string label_text(const Shrunk& s) {
 }
 
 std::string replay_text(const std::string& repro, const std::string& loaded) {
-  return fmt::format("{} replay {}{}{}'{}'", program_invocation_short_name, judged_by_formulas() ? "--reference formula " : "",
-                     loaded, loaded.empty() ? "" : " ", repro);
+  return fmt::format("{} replay {}{}'{}'", program_invocation_short_name, loaded, loaded.empty() ? "" : " ", repro);
 }
 std::string replay_text(const Record& r) {
   if (!r.given.empty()) return fmt::format("{} {}", program_invocation_short_name, r.given);
@@ -235,7 +234,6 @@ void Console::add(const Record& r) {
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
   const std::string kernel = fmt::format("{}/{}", r.c.op, r.kernel);
   if (const std::string terms = held_to_text(r); !terms.empty()) held_to_[terms].insert(kernel);
-  if (judged_by_formulas()) held_to_[std::string(reference_of(*find_op(r.c.op)))].insert(kernel);
   if (!r.fidelity.empty()) fidelity_[r.fidelity].insert(kernel);
   if (!r.not_checked.empty())
     not_checked_ = fmt::format("{}{} on {}", in_words(r.not_checked), r.loaded.empty() ? "," : ", with " + r.loaded, r.backend);

@@ -26,7 +26,6 @@ void print_judged(const Record& r, bool colour) {
              r.reason.empty() ? "" : ": " + r.reason);
   if (!r.not_checked.empty()) fmt::print("  not checked    {}\n", in_words(r.not_checked));
   if (const std::string terms = held_to_text(r); !terms.empty()) fmt::print("  held to        {}\n", terms);
-  if (judged_by_formulas()) fmt::print("  held to        {}\n", reference_of(*find_op(r.c.op)));
   if (!r.fidelity.empty()) fmt::print("  fidelity       {}\n", r.fidelity);
   if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
   if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");

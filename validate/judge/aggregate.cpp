@@ -107,13 +107,14 @@ class Elements {
         symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
         narrowed_(numerics.factors.precision != 0),
         unstored_(without_storage(numerics)),
-        bounds_(problem, numerics, output),
-        unstored_bounds_(problem, unstored_, output),
-        typical_(problem, numerics, output, errors_of(numerics)),
-        unstored_typical_(problem, unstored_, output, errors_of(numerics)) {}
+        bounds_(problem.bounds(numerics, output)),
+        unstored_bounds_(problem.bounds(unstored_, output)),
+        typical_(problem.bounds_with(errors_of(problem, numerics), numerics, output)),
+        unstored_typical_(problem.bounds_with(errors_of(problem, numerics), unstored_, output)) {}
 
-  void add(Row& row, std::int64_t i, double got) const {
-    const double golden = golden_[static_cast<std::size_t>(i)], bound = bounds_[i];
+  void add(Row& row, std::int64_t at, double got) const {
+    const auto i = static_cast<std::size_t>(at);
+    const double golden = golden_[i], bound = bounds_[i];
     if (!std::isfinite(golden) || !std::isfinite(got) || !(bound > 0) || !std::isfinite(bound)) return;
     if (!(std::fabs(golden) + bound < overflow_threshold(dtype_))) return;
     const double u = unit_roundoff(dtype_), h = half_spacing(dtype_, golden);
@@ -126,7 +127,7 @@ class Elements {
     row.last.add(of_last, golden);
     row.last_squares += of_last * of_last;
     row.last_expected += h * h / (3 * bound * bound);
-    if (last_addend_.rank) row.added.add(lost_of(last_addend_.at(i % last_addend_.size()), golden, 2 * h) / bound, golden);
+    if (last_addend_.rank) row.added.add(lost_of(last_addend_.at(at % last_addend_.size()), golden, 2 * h) / bound, golden);
     row.allowed += allowed / bound;
     row.squares += z * z;
     row.expected += std::min(v * v, 1.0);
@@ -135,12 +136,10 @@ class Elements {
 
  private:
   // The declared roundings of a composite op are those of its stages, whose hooks are not known here: no typical size, but T.
-  static std::optional<Errors> errors_of(const Numerics& n) {
-    return n.of_output ? std::nullopt : std::optional(Errors::typical);
-  }
+  static Errors errors_of(const Problem& problem, const Numerics& n) { return n.of_output ? problem.errors() : Errors::typical; }
 
   // The root mean square of an error, at most.
-  double typical(std::int64_t i, double bound, double last, double h) const {
+  double typical(std::size_t i, double bound, double last, double h) const {
     const double u = unit_roundoff(dtype_), unstored = unstored_bounds_[i], of_chain = unstored_typical_[i];
     const double stored = std::max(0.0, bound - unstored);
     const double chain = std::max(0.0, (narrowed_ ? unstored : of_chain) - last) + u * h;
@@ -160,7 +159,7 @@ class Elements {
   Tensor last_addend_;  // of rank 0: none
   bool repeats_, symmetric_, narrowed_;
   Numerics unstored_;  // without stored intermediates
-  Bounds bounds_, unstored_bounds_, typical_, unstored_typical_;
+  std::span<const double> bounds_, unstored_bounds_, typical_, unstored_typical_;
 };
 
 // `like`: the output's shape and dtype.

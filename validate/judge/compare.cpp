@@ -14,23 +14,20 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What an infinite bound excuses.
+// What an infinite bound excuses: any value, since it covers intermediate results that overflow.
 enum class Excused {
-  finite,            // finite values, and the infinity of the golden's sign, where the golden is finite
-  of_finite_golden,  // any value, where the golden is finite: a formula's bound covers intermediate results that overflow
-  all                // any value: sums or factors may overflow (Numerics::smaller_range)
+  of_finite_golden,  // where the golden is finite
+  all                // everywhere: sums or factors may overflow (Numerics::smaller_range)
 };
 
-Excused excused_by(const Problem& problem, const Numerics& numerics) {
-  return numerics.smaller_range() ? Excused::all : problem.by_formula(numerics) ? Excused::of_finite_golden : Excused::finite;
-}
+Excused excused_by(const Numerics& numerics) { return numerics.smaller_range() ? Excused::all : Excused::of_finite_golden; }
 
 // err/bound of one element; infinite if its class (finite, +inf, -inf, NaN) is wrong.  The right class is that of the golden
 // rounded to the dtype.  If the golden is no further than its bound from the overflow threshold, finite and infinite are right.
 // `excused` says what an infinite bound excuses.
 double ratio(double got, double golden, double bound, bool exact, Excused excused, DType dtype) {
   if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
-  if (std::isinf(bound) && (excused == Excused::all || (excused == Excused::of_finite_golden && std::isfinite(golden)))) return 0;
+  if (std::isinf(bound) && (excused == Excused::all || std::isfinite(golden))) return 0;
   const double rounded = round_to(dtype, golden);
   if (std::isinf(golden)) return got == golden ? 0 : kInfinity;
   if (exact) return got == rounded ? 0 : kInfinity;
@@ -69,13 +66,12 @@ void merge(Comparison& into, const Comparison& c) {
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact) {
   const std::int64_t n = got.size();
   const std::span<const double> golden = problem.golden(output);
-  const Excused excused = excused_by(problem, numerics);
+  const Excused excused = excused_by(numerics);
   Comparison all;
 
   constexpr std::int64_t kChunk = 4096;
   const SolvedElements solved(problem, output, n);
-  std::optional<Bounds> bounds;  // an exact answer needs none
-  if (!exact) bounds.emplace(problem, numerics, output);
+  const std::span<const double> bounds = exact ? std::span<const double>() : problem.bounds(numerics, output);
 #pragma omp parallel
   {
     Comparison mine;
@@ -83,7 +79,8 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
     for (std::int64_t chunk = 0; chunk < (solved.count() + kChunk - 1) / kChunk; ++chunk) {
       for (std::int64_t k = chunk * kChunk; k < std::min(solved.count(), (chunk + 1) * kChunk); ++k) {
         const std::int64_t i = solved[k];
-        const double value = got.at(i), right = golden[static_cast<std::size_t>(i)], bound = exact ? 0 : (*bounds)[i];
+        const double value = got.at(i), right = golden[static_cast<std::size_t>(i)],
+                     bound = exact ? 0 : bounds[static_cast<std::size_t>(i)];
         const double r = ratio(value, right, bound, exact, excused, got.dtype);
         ++mine.compared;
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
@@ -110,11 +107,11 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
                  const std::function<void(const Element&)>& visit) {
   const std::span<const double> golden = problem.golden(output);
   const SolvedElements solved(problem, output, got.size());
-  const Bounds bounds(problem, numerics, output);
-  const Excused excused = excused_by(problem, numerics);
+  const std::span<const double> bounds = problem.bounds(numerics, output);
+  const Excused excused = excused_by(numerics);
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
-    e.bound = exact ? 0 : bounds[e.i];
+    e.bound = exact ? 0 : bounds[static_cast<std::size_t>(e.i)];
     e.wrong = !(ratio(e.got, e.golden, e.bound, exact, excused, got.dtype) <= 1);
     visit(e);
   }

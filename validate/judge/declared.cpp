@@ -61,7 +61,7 @@ Numerics with_only(const Numerics& n, std::span<const std::size_t> words) {
 
 // Each stands for another way to compute.
 constexpr bool Numerics::*kOtherWays[] = {&Numerics::cancelling_gelu, &Numerics::tanh_sigmoid, &Numerics::folded_affine,
-                                          &Numerics::running_moments};
+                                          &Numerics::running_moments, &Numerics::rounds_weights};
 
 }  // namespace
 

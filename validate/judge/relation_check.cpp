@@ -123,10 +123,10 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
         return fail(judged.worst, judged.golden, "out of the bound of");
     if (!by_bits && op.composite) continue;  // Note: both runs stored other inputs of a stage, which its bound does not cover
     const Relation::Scaled s = r.scaling(spec.name);
-    std::optional<Bounds> related_bounds, original_bounds;
+    std::span<const double> related_bounds, original_bounds;
     if (!by_bits) {
-      related_bounds.emplace(*problem, kernel.numerics, output);
-      original_bounds.emplace(original, kernel.numerics, output);
+      related_bounds = problem->bounds(kernel.numerics, output);
+      original_bounds = original.bounds(kernel.numerics, output);
     }
     const Sources sources(r, c.dims, changed.dims, spec.axes);
     for (std::int64_t i = 0; i < b.size(); ++i) {
@@ -140,8 +140,9 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
       }
       if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: both have passed their own comparison
       // Note: an original that may be anything, times 0, is 0.
-      double allowed = (*related_bounds)[i] + (s.factor == 0 ? 0 : std::fabs(s.factor) * (*original_bounds)[j]);
-      if (inverse) allowed += (*original_bounds)[i];
+      const auto here = static_cast<std::size_t>(i), there = static_cast<std::size_t>(j);
+      double allowed = related_bounds[here] + (s.factor == 0 ? 0 : std::fabs(s.factor) * original_bounds[there]);
+      if (inverse) allowed += original_bounds[here];
       if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");
     }
   }

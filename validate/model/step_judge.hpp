@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges every step of a pass by the contract of its op, from the inputs that the step had.  So an error that was made earlier
+// Judges every step of a pass by the formula of its op, from the inputs that the step had.  So an error that was made earlier
 // does not count, and the first step that is wrong is the one at fault.
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for add: exact probes, the fills of its own edges, the second oracle.
+// What only the judge needs for add: exact probes, the fills of its own edges.
 #include "ops/add.hpp"
 
-#include "ops/core/one_lower.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
@@ -17,17 +16,6 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return s.tensor == "a" ? a : -a * (1 + draws::uniform(s, i) / 32);
 }
 
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const add::Args*>(args);
-  for (std::size_t k = 0; k < y.size(); ++k) {
-    const auto i = static_cast<std::int64_t>(k);
-    const double sum = a.a.at(i) + a.b.at(i);
-    y[k] = roundings == Roundings::exact      ? sum
-           : roundings == Roundings::declared ? round_to(numerics.accumulate, sum)
-                                              : round_to(one_lower(a.y.dtype), sum);
-  }
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -40,7 +28,6 @@ static Hooks hooks() {
                  .exact = always},
                 {.name = "cancelling", .shows = "an input that is rounded before it is used", .value = cancelling},
                 kSpecialPairs},
-      .oracle = oracle,
       .relations = {kRowsPermuted,
                     kFirstRows,
                     kColsPermuted,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of attention_backward: O and L from the forward pass, exact probes, fills, the second oracle, relations.
+// Judge hooks of attention_backward: O and L from the forward pass, exact probes, fills, relations.
 #include "ops/attention_backward.hpp"
 
 #include <limits>
@@ -9,7 +9,6 @@
 
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/ops/rounding.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/values/draws.hpp"
 
@@ -162,49 +161,6 @@ double special_keys(const FillSite& s, std::int64_t i) { return special_in(s, i,
 double special_values(const FillSite& s, std::int64_t i) { return special_in(s, i, "v"); }
 double special_gradients(const FillSite& s, std::int64_t i) { return special_in(s, i, "do"); }
 
-// --- The second oracle: dQ, query by query ------------------------------------------------------------------------------
-// `round` is applied to every result on chip.
-void oracle_with(const attention_backward::Args& a, const Rounding& round, std::span<double> dq) {
-  using Mask = attention_backward::Mask;
-  const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2],
-                     dim = a.q.shape[3];
-  const double scale = round(a.scale_used());
-  const bool narrow = round.numerics.narrow_probabilities || round.numerics.stores_intermediate;
-  std::vector<double> sum(static_cast<std::size_t>(dim));
-  for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
-    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
-    const double lse = a.lse.at((batch * heads + head) * queries + query);
-    const auto dot = [&](const Tensor& x, std::int64_t at_x, const Tensor& y, std::int64_t at_y) {
-      double total = 0;
-      for (std::int64_t c = 0; c < dim; ++c) total = round(total + x.at(at_x + c) * y.at(at_y + c));
-      return total;
-    };
-    const double d = dot(a.d_o, row * dim, a.o, row * dim);
-    std::fill(sum.begin(), sum.end(), 0.0);
-    for (std::int64_t j = 0; j < keys && lse != -kInf; ++j) {
-      if (a.mask == Mask::causal && j > query + keys - queries) continue;
-      if (a.mask == Mask::causal_top_left && j > query) continue;
-      const std::int64_t at = ((batch * keys + j) * kv_heads + head * kv_heads / heads) * dim;
-      const double s = round(dot(a.q, row * dim, a.k, at) * scale);
-      const double p = round.stored(round(std::exp(round(s - lse))));
-      double ds = round(p * round(dot(a.d_o, row * dim, a.v, at) - d));
-      const double rounded_with = round.numerics.scaled_gradients ? scale : 1;
-      if (narrow) ds = round_to(a.q.dtype, ds * rounded_with) / rounded_with;
-      for (std::int64_t c = 0; c < dim; ++c) {
-        double& total = sum[static_cast<std::size_t>(c)];
-        total = round(total + ds * a.k.at(at + c));
-      }
-    }
-    for (std::int64_t c = 0; c < dim; ++c)
-      dq[static_cast<std::size_t>(row * dim + c)] = round(sum[static_cast<std::size_t>(c)] * scale);
-  }
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
-  const auto& a = *static_cast<const attention_backward::Args*>(args);
-  oracle_with(a, {numerics, roundings, a.q.dtype}, out);
-}
-
 // --- Relations -------------------------------------------------------------------------------------------------------
 // Gradients of queries are sums over keys and vice versa: moving the summed axis changes them only within the bounds.
 Relation of_dq(Relation r) {
@@ -250,7 +206,6 @@ static Hooks hooks() {
       .derived = {"o", "lse"},
       .derive = derive,
       .derive_memory = derive_memory,
-      .oracle = oracle,
       .relations = {kBatchPermuted,
                     kFirstSequences,
                     kHeadsPermuted,

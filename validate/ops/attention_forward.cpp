@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of attention_forward: exact probes, fills, the second oracle, relations.
+// Judge hooks of attention_forward: exact probes, fills, relations.
 #include "ops/attention_forward.hpp"
 
 #include <limits>
@@ -8,7 +8,6 @@
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/packed_fills.hpp"
-#include "validate/ops/rounding.hpp"
 #include "validate/values/draws.hpp"
 
 namespace assay {
@@ -93,89 +92,6 @@ double special_values(const FillSite& s, std::int64_t i) {
   return special(random::index(random::key(s.seed, 2, Purpose::kind), row, 3));
 }
 
-// rope: channel c of the row of x that begins at `row`, rotated by its position.
-double rotated(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position,
-               const Rounding& round) {
-  const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
-  if (c >= 2 * half) return x.at(row + c);
-  const bool neighbours = a.rope.pairs == AttentionRope::Pairs::interleaved, second = neighbours ? c % 2 != 0 : c >= half;
-  const std::int64_t pair = neighbours ? c / 2 : c % half, other = neighbours ? (second ? c - 1 : c + 1)
-                                                                   : second   ? c - half
-                                                                              : c + half;
-  const double angle =
-      (a.rope.offset + position) * std::pow(a.rope.base_used(), -static_cast<double>(pair) / static_cast<double>(half));
-  const double sine = round(std::sin(angle)) * x.at(row + other);
-  return round(round(std::cos(angle)) * x.at(row + c) + (second ? round(sine) : -round(sine)));
-}
-
-// The second oracle: query by query, in two passes over its keys.  `round` is applied to every result on chip.
-void oracle_with(const attention_forward::Args& a, const Rounding& round, std::span<double> out) {
-  const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
-  const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
-  const auto met = [&](double v) { return round.numerics.rounds_rotated ? round_to(a.q.dtype, v) : v; };
-  std::vector<double> p(static_cast<std::size_t>(a.k.shape[0] * a.k.shape[1])), asking(static_cast<std::size_t>(dim));
-  for (std::int64_t row = 0; row < a.q.shape[0] * a.q.shape[1] * heads; ++row) {
-    const std::int64_t head = row % heads, token = row / heads;
-    std::int64_t batch = a.packed ? 0 : token / a.q.shape[1];
-    const auto start = [&](const Tensor& starts, std::int64_t mean, std::int64_t b) {
-      return a.packed ? static_cast<std::int64_t>(starts.at(b)) : b * mean;
-    };
-    while (a.packed && token >= start(a.cu_seqlens_q, 0, batch + 1)) ++batch;
-    const std::int64_t first_query = start(a.cu_seqlens_q, a.q.shape[1], batch), query = token - first_query;
-    const std::int64_t first_key = start(a.cu_seqlens_k, a.k.shape[1], batch);
-    const std::int64_t queries = start(a.cu_seqlens_q, a.q.shape[1], batch + 1) - first_query;
-    const std::int64_t keys = start(a.cu_seqlens_k, a.k.shape[1], batch + 1) - first_key;
-    const auto kv_row = [&](std::int64_t key) { return ((first_key + key) * kv_heads + head * kv_heads / heads) * dim; };
-    const std::int64_t above = a.mask == attention_forward::Mask::causal ? keys - queries : 0;
-    const std::int64_t place = query + (a.mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
-    const auto hidden = [&](std::int64_t key) {
-      if (a.window > 0 && static_cast<double>(place - key) >= a.window) return true;
-      return a.mask != attention_forward::Mask::none && key > query + above;
-    };
-
-    for (std::int64_t c = 0; c < dim; ++c)
-      asking[static_cast<std::size_t>(c)] = met(rotated(a, a.q, row * dim, c, static_cast<double>(place), round));
-    double max = -inf, sum = 0;
-    bool nan = false;
-    for (std::int64_t key = 0; key < keys; ++key) {
-      if (hidden(key)) continue;
-      double s = 0;
-      for (std::int64_t c = 0; c < dim; ++c) {
-        s = round(s +
-                  asking[static_cast<std::size_t>(c)] * met(rotated(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
-      }
-      s = round(s * scale);
-      if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
-      s = round.stored(s);
-      nan |= std::isnan(s) || s == inf;
-      max = std::max(max, s);
-      p[static_cast<std::size_t>(key)] = s;
-    }
-    for (std::int64_t key = 0; key < keys; ++key)
-      if (double& w = p[static_cast<std::size_t>(key)]; !hidden(key)) {
-        w = round(std::exp(round(w - max)));
-        sum = round(sum + w);
-      }
-    for (std::int64_t c = 0; c < dim; ++c) {
-      double o = 0;
-      for (std::int64_t key = 0; key < keys; ++key) {
-        if (hidden(key)) continue;
-        double w = p[static_cast<std::size_t>(key)];
-        if (round.numerics.narrow_probabilities) w = round_to(a.q.dtype, w);
-        if (round.numerics.stores_intermediate) w = round.stored(round(w / sum));
-        o = round(o + w * a.v.at(kv_row(key) + c));
-      }
-      if (!round.numerics.stores_intermediate) o = round(o / sum);
-      out[static_cast<std::size_t>(row * dim + c)] = nan ? std::numeric_limits<double>::quiet_NaN() : max == -inf ? 0 : o;
-    }
-  }
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
-  const auto& a = *static_cast<const attention_forward::Args*>(args);
-  oracle_with(a, {numerics, roundings, a.q.dtype}, out);
-}
-
 bool without_rope(const Case& c) { return attribute(c, "rope") == 0; }
 void unpack(Case& c) { c.attributes.erase("packed"); }
 
@@ -242,7 +158,6 @@ static Hooks hooks() {
             .value = normal,
             .integer = packed_fills::starts<packed_fills::one_side_empty>}},
       .integer = packed_fills::starts<packed_fills::ragged>,
-      .oracle = oracle,
       .relations = {attention_relations::kBatchPermuted,
                     attention_relations::kHeadsPermuted,
                     attention_relations::kQueriesPermuted,

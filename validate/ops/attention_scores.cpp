@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of attention_scores: exact probes, fills, the second oracle, relations.
+// Judge hooks of attention_scores: exact probes, fills, relations.
 #include "ops/attention_scores.hpp"
 
 #include <bit>
 
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/ops/rounding.hpp"
 #include "validate/values/draws.hpp"
 
 namespace assay {
@@ -112,44 +111,6 @@ double probe_digits(const FillSite& s, std::int64_t i) {
   return (number >> at.channel & 1 ? 1 : -1) * (at.is_q ? 64 : 128);
 }
 
-// The second oracle: element by element, sharing no code with the golden.  `round` is applied to every result on chip.
-void oracle_with(const attention_scores::Args& a, const Rounding& round, std::span<double> p) {
-  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], keys = a.k.shape[1];
-  const std::int64_t kv_heads = a.k.shape[2];
-  const double scale = round(a.scale == 0 ? 1 / std::sqrt(static_cast<double>(dim)) : a.scale);
-  for (std::int64_t row = 0; row < a.q.shape[0] * heads * queries; ++row) {
-    const std::int64_t query = row % queries, head = row / queries % heads, batch = row / queries / heads;
-    const std::int64_t kv = head * kv_heads / heads;
-    std::int64_t seen = keys;
-    if (a.mask == attention_scores::Mask::causal) seen = query + keys - queries + 1;
-    if (a.mask == attention_scores::Mask::causal_top_left) seen = query + 1;
-    seen = seen < 0 ? 0 : seen > keys ? keys : seen;
-    double* const out = p.data() + row * keys;
-    double max = -kInf, sum = 0;
-    for (std::int64_t j = 0; j < keys; ++j) {
-      out[j] = 0;
-      if (j >= seen) continue;
-      double dot = 0;
-      for (std::int64_t c = 0; c < dim; ++c)
-        dot = round(dot + a.q.at(((batch * queries + query) * heads + head) * dim + c) *
-                              a.k.at(((batch * keys + j) * kv_heads + kv) * dim + c));
-      out[j] = round.stored(round(dot * scale));
-      if (out[j] > max) max = out[j];
-    }
-    const bool nothing = max == -kInf;  // only -inf was seen: it adds nothing; a NaN still makes the row NaN
-    for (std::int64_t j = 0; j < seen; ++j) {
-      out[j] = nothing && out[j] == -kInf ? 0 : round(std::exp(round(out[j] - max)));
-      sum = round(sum + out[j]);
-    }
-    for (std::int64_t j = 0; j < seen; ++j) out[j] = sum == 0 ? 0 : round(out[j] / sum);
-  }
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> p) {
-  const auto& a = *static_cast<const attention_scores::Args*>(args);
-  oracle_with(a, {numerics, roundings, a.q.dtype}, p);
-}
-
 bool power_of_two_keys(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::seq_k])); }
 bool room_for_digits(const Dims& d, DType) {
   if (d[Axis::seq_k] == 0) return false;
@@ -188,7 +149,6 @@ static Hooks hooks() {
                 attention_fills::kSubnormalKeys,
                 {.name = "query_outlier", .shows = "a small product lost next to a large one", .value = query_outlier},
                 {.name = "cancelling", .shows = "products or sums rounded to 16 bits before the end", .value = cancelling}},
-      .oracle = oracle,
       .relations = {attention_relations::kBatchPermuted, attention_relations::kHeadsPermuted,
                     attention_relations::kQueriesPermuted, attention_relations::kFirstQueries, attention_relations::kKeysPermuted,
                     attention_relations::kQueryDoubled},

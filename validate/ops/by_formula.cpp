@@ -102,12 +102,13 @@ void add_relation(Hooks& hooks, Relation r) {
 
 void derive_hooks(Op& op, const FormulaOf& formula) {
   Hooks& hooks = op.hooks;
+  if (!hooks.oracle) hooks.oracle = formula.oracle;
+  if (!hooks.relations.empty()) return;
   const std::vector<Case> cases = small_cases(op);
   std::vector<FormulaFacts> facts;
   for (const Case& c : cases) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
   const auto of_all = [&](auto&& is) { return std::ranges::all_of(facts, is); };
 
-  if (!hooks.oracle) hooks.oracle = formula.oracle;
   hooks.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
   hooks.repeated_roundings = !of_all([](const FormulaFacts& f) { return !f.stores; });
   for (const FormulaFacts& f : facts)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of cross_entropy: exact probes, fills, the second oracle, relations.
+// Judge hooks of cross_entropy: exact probes, fills, relations.
 #include "ops/cross_entropy.hpp"
 
 #include "validate/ops/relations.hpp"
-#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
 #include "validate/values/common_fills.hpp"
 
@@ -37,24 +36,6 @@ double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row_of(s, i) % 10 * 128 - 640);
 }
 
-double loss_of(const Tensor& x, std::int64_t token, std::int64_t target, const Rounding& round) {
-  const std::int64_t vocab = x.shape[1];
-  double sum = 0, max = -kInfinity;
-  for (std::int64_t v = 0; v < vocab; ++v)
-    if (const double at = x.at(token * vocab + v); at > max) max = at;
-  for (std::int64_t v = 0; v < vocab; ++v) sum = round(sum + round(std::exp(round(x.at(token * vocab + v) - max))));
-  return round(round(std::log(sum)) + round(max - x.at(token * vocab + target)));
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const cross_entropy::Args*>(args);
-  const Rounding round(numerics, roundings, a.x.dtype);
-  for (std::size_t k = 0; k < y.size(); ++k) {
-    const auto token = static_cast<std::int64_t>(k), target = static_cast<std::int64_t>(a.target.at(token));
-    y[k] = loss_of(a.x, token, target, round);
-  }
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -78,7 +59,6 @@ static Hooks hooks() {
            kFaintRest,
            minus_infinity_of_several(),
            kRising},
-      .oracle = oracle,
       .relations = {relations::of_a_sum(relations::permuted("tokens_permuted", Axis::tokens,
                                                             "a token whose loss depends on its place, a mean that skips a token"),
                                         {"mean"}),

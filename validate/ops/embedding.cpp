@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of embedding: exact probes, fills, the second oracle, relations.
+// Judge hooks of embedding: exact probes, fills, relations.
 #include "ops/embedding.hpp"
 
-#include "ops/core/one_lower.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
@@ -21,16 +20,6 @@ double probe_ids(const FillSite& s, std::int64_t i) {
 
 std::int64_t backwards(const FillSite& s, std::int64_t i) { return s.index_extent - 1 - i % s.index_extent; }
 std::int64_t last_row(const FillSite& s, std::int64_t) { return s.index_extent - 1; }
-
-void oracle(const void* args, const Numerics&, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const embedding::Args*>(args);
-  const std::int64_t tokens = a.y.shape[0], hidden = a.y.shape[1];
-  for (std::int64_t t = 0; t < tokens; ++t)
-    for (std::int64_t h = 0; h < hidden; ++h) {
-      const double v = a.table.at(static_cast<std::int64_t>(a.ids.at(t)) * hidden + h);
-      y[static_cast<std::size_t>(t * hidden + h)] = roundings == Roundings::one_lower ? round_to(one_lower(a.y.dtype), v) : v;
-    }
-}
 
 }  // namespace
 
@@ -53,7 +42,6 @@ static Hooks hooks() {
                  .value = normal,
                  .integer = last_row,
                  .exact = always}},
-      .oracle = oracle,
       .relations = {gemm_relations::kTokensPermuted,
                     gemm_relations::kFirstTokens,
                     gemm_relations::features_permuted(Axis::hidden),

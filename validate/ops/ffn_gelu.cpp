@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of ffn_gelu: exact probes, fills, the second oracle, relations.
+// Judge hooks of ffn_gelu: exact probes, fills, relations.
 #include "ops/ffn_gelu.hpp"
 
 #include <cmath>
 #include <vector>
 
-#include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 
@@ -82,28 +80,6 @@ double large_units(const FillSite& s, std::int64_t i) {
   return unit(s, i) * (s.tensor == "w1" ? 2000 : 1);
 }
 
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const ffn_gelu::Args*>(args);
-  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
-  const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], ffn = a.w1.shape[0];
-  const bool narrow = !r.exact && (numerics.narrow_probabilities || numerics.stores_intermediate);
-  std::vector<double> h(static_cast<std::size_t>(ffn));
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    for (std::int64_t f = 0; f < ffn; ++f) {
-      double z = gemm_oracle::dot(r, a.x, t, a.w1, f);
-      if (a.b1.data) z = r.add(r.step(z), a.b1.at(f));
-      const double v = gemm_oracle::activate(r, numerics.cancelling_gelu, a.form, r.stored(z));
-      h[static_cast<std::size_t>(f)] = narrow ? round_to(a.x.dtype, v) : v;
-    }
-    for (std::int64_t o = 0; o < hidden; ++o) {
-      double sum = 0;
-      for (std::int64_t f = 0; f < ffn; ++f)
-        sum = r(sum + r.factor(h[static_cast<std::size_t>(f)]) * r.factor(a.w2.at(o * ffn + f)));
-      y[static_cast<std::size_t>(t * hidden + o)] = a.b2.data ? r.add(r.step(sum), a.b2.at(o)) : sum;
-    }
-  }
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -124,7 +100,6 @@ static Hooks hooks() {
                 gemm_fills::kSpecialWeights,
                 gemm_fills::kInfiniteTails,
                 gemm_fills::kSilentUnits},
-      .oracle = oracle,
       .relations = {kTokensPermuted,
                     kFirstTokens,
                     kChannelsPermuted,

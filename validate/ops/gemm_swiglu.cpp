@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of gemm_swiglu: exact probes, fills, the second oracle, relations.
+// Judge hooks of gemm_swiglu: exact probes, fills, relations.
 #include "ops/gemm_swiglu.hpp"
 
-#include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 
@@ -20,18 +18,6 @@ double probe_gates(const FillSite& s, std::int64_t i) {
   if (s.tensor == "w_up") return static_cast<double>((row * 7 + h * 4 + 2) % 15 - 7) / 64;
   const std::int64_t first = row * 37 % hidden, second = (row * 37 + hidden / 2) % hidden;
   return h == first ? 1 : h == second ? (row % 2 ? -1 : 1) : 0;
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const gemm_swiglu::Args*>(args);
-  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
-  const std::int64_t tokens = a.x.shape[0], ffn = a.y.shape[1];
-  for (std::int64_t t = 0; t < tokens; ++t)
-    for (std::int64_t f = 0; f < ffn; ++f) {
-      const double gate = r.stored(gemm_oracle::dot(r, a.x, t, a.w_gate, f));
-      const double up = r.stored(gemm_oracle::dot(r, a.x, t, a.w_up, f));
-      y[static_cast<std::size_t>(t * ffn + f)] = r.multiply(r.step(gemm_oracle::activate(r, false, Activation::silu, gate)), up);
-    }
 }
 
 }  // namespace
@@ -53,7 +39,6 @@ static Hooks hooks() {
                     kSpecialWeights,
                     kInfiniteTails,
                     kSilentUnits},
-          .oracle = oracle,
           .relations = {kTokensPermuted,
                         kFirstTokens,
                         features_permuted(Axis::ffn),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of kv_append: exact probes, fills, the second oracle, relations.
+// Judge hooks of kv_append: exact probes, fills, relations.
 #include "ops/kv_append.hpp"
 
-#include "ops/core/one_lower.hpp"
 #include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
 #include "validate/problem/op.hpp"
@@ -23,25 +22,6 @@ double probe_rows(const FillSite& s, std::int64_t i) {
 // NaN in the pools: old values must be preserved bit for bit.
 double pool_of_nan(const FillSite& s, std::int64_t i) {
   return s.tensor == "k_pool" || s.tensor == "v_pool" ? std::numeric_limits<double>::quiet_NaN() : normal(s, i);
-}
-
-// The second oracle works backwards: for every slot of the first pool it looks for the new row that belongs there.
-void oracle(const void* args, const Numerics&, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const kv_append::Args*>(args);
-  const std::int64_t queries = a.k.shape[1], width = a.k.shape[2] * a.k.shape[3], size = a.k_pool.shape[1];
-  std::vector<std::int64_t> from(static_cast<std::size_t>(a.k_pool.shape[0] * size), -1);
-  for (std::int64_t entry = 0; entry < a.page_table.size(); ++entry) {
-    const std::int64_t b = entry / a.page_table.shape[1], first = entry % a.page_table.shape[1] * size;
-    const auto length = static_cast<std::int64_t>(a.lengths.at(b));
-    for (std::int64_t p = first; p < std::min(length, first + size); ++p)
-      if (const std::int64_t i = queries - (length - p); i >= 0)
-        from[static_cast<std::size_t>(static_cast<std::int64_t>(a.page_table.at(entry)) * size + p - first)] = b * queries + i;
-  }
-  for (std::int64_t i = 0; i < a.k_pool.size(); ++i) {
-    const std::int64_t row = from[static_cast<std::size_t>(i / width)];
-    const double v = row < 0 ? a.k_pool.at(i) : a.k.at(row * width + i % width);
-    y[static_cast<std::size_t>(i)] = roundings == Roundings::one_lower ? round_to(one_lower(a.k.dtype), v) : v;
-  }
 }
 
 }  // namespace
@@ -74,7 +54,6 @@ static Hooks hooks() {
                  .exact = always},
                 {.name = "pool_of_nan", .shows = "slots that are changed although no new row goes there", .value = pool_of_nan}},
       .integer = ragged,
-      .oracle = oracle,
       .relations = {
           relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's page or row"),
           relations::permuted("heads_permuted", Axis::kv_heads, "a wrong head"),

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of layernorm: exact probes, fills, the second oracle, relations.
+// Judge hooks of layernorm: exact probes, fills, relations.
 #include "ops/layernorm.hpp"
 
 #include "validate/ops/norm_fills.hpp"
-#include "validate/ops/norm_oracle.hpp"
 #include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
 
@@ -27,7 +26,6 @@ static Hooks hooks() {
                     kLarge,
                     kTiny,
                     kSpecialGamma},
-          .oracle = norm_oracle::of_rows<layernorm>,
           .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's gamma or beta"),
                         x_doubled({{"x", 2}}), kAffineDoubled}};
 }

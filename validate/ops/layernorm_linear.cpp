@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of layernorm_linear: exact probes, fills, the second oracle, relations.
+// Judge hooks of layernorm_linear: exact probes, fills, relations.
 #include "ops/layernorm_linear.hpp"
 
 #include <cmath>
 
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/problem/op.hpp"
@@ -48,46 +47,6 @@ double one_sided(const FillSite& s, std::int64_t i) {
   return s.tensor == "weight" || s.tensor == "gamma" ? std::fabs(v) : v;
 }
 
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const layernorm_linear::Args*>(args);
-  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
-  const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], out = a.y.shape[1];
-  const bool pivots = numerics.rounds_weights && !r.exact;
-  const auto storage = [&](double v) { return round_to(a.x.dtype, v); };
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    const auto x = [&](std::int64_t h) { return a.x.at(t * hidden + h); };
-    double sum = 0, squares = 0;
-    for (std::int64_t h = 0; h < hidden; ++h) sum = r.add(sum, x(h));
-    const double mean = r(sum / static_cast<double>(hidden));
-    for (std::int64_t h = 0; h < hidden; ++h) {
-      const double d = r.add(x(h), -mean);
-      squares = r.add(squares, r.multiply(d, d));
-    }
-    const double inverse = r(1 / r(std::sqrt(r.add(r(squares / static_cast<double>(hidden)), r(a.epsilon)))));
-    const double pivot = storage(mean);
-    const double scale = std::isfinite(inverse) && inverse > 0 ? std::exp2(std::floor(std::log2(inverse))) : 1;
-    for (std::int64_t o = 0; o < out; ++o) {
-      double product = 0, gain = 0, shift = 0;
-      for (std::int64_t h = 0; h < hidden; ++h) {
-        const double gamma = a.gamma.at(h), beta = a.beta.at(h), w = a.weight.at(o * hidden + h);
-        if (pivots) {
-          product = r(product + storage(r.multiply(r.add(x(h), -pivot), scale)) * storage(gamma * w));
-          gain = r.add(gain, storage(gamma * w));
-          shift = r(shift + beta * w);
-        } else {
-          const double xhat = r.multiply(r.add(x(h), -mean), inverse);
-          product = r(product + r.factor(r.stored(r.add(r.multiply(xhat, gamma), beta))) * r.factor(w));
-        }
-      }
-      if (pivots) {
-        const double rest = r.multiply(r.add(mean, -pivot), scale);
-        product = r.add(r.multiply(r(inverse / scale), r.add(product, -r.multiply(rest, gain))), shift);
-      }
-      y[static_cast<std::size_t>(t * out + o)] = a.bias.data ? r.add(r.step(product), a.bias.at(o)) : product;
-    }
-  }
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -110,7 +69,6 @@ static Hooks hooks() {
                      .shows = "sums or products rounded to 16 bits before the end",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
-          .oracle = oracle,
           .relations = {kTokensPermuted,
                         kFirstTokens,
                         features_permuted(Axis::out),

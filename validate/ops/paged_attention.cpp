@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of paged_attention: exact probes, fills, the second oracle, relations.
+// Judge hooks of paged_attention: exact probes, fills, relations.
 #include "ops/paged_attention.hpp"
 
 #include <limits>
@@ -9,7 +9,6 @@
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
-#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -91,52 +90,6 @@ double special_values(const FillSite& s, std::int64_t i) {
   return special(random::index(key(s, Purpose::kind), row, 3));
 }
 
-// The second oracle: query by query, in two passes over its keys.  `round` is applied to every result on chip.
-void oracle_with(const paged_attention::Args& a, const Rounding& round, std::span<double> out) {
-  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], kv_heads = a.k_pool.shape[2];
-  const std::int64_t size = a.k_pool.shape[1], room = a.page_table.shape[1];
-  const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
-  std::vector<double> p;
-  for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
-    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
-    const std::int64_t keys = static_cast<std::int64_t>(a.lengths.at(batch)) - (queries - 1 - query);
-    const auto kv_row = [&](std::int64_t key) {
-      const auto page = static_cast<std::int64_t>(a.page_table.at(batch * room + key / size));
-      return ((page * size + key % size) * kv_heads + head * kv_heads / heads) * dim;
-    };
-
-    double max = -inf, sum = 0;
-    bool nan = false;
-    p.clear();
-    for (std::int64_t key = 0; key < keys; ++key) {
-      double s = 0;
-      for (std::int64_t c = 0; c < dim; ++c) s = round(s + a.q.at(row * dim + c) * a.k_pool.at(kv_row(key) + c));
-      p.push_back(round(s * scale));
-      nan |= std::isnan(p.back()) || p.back() == inf;
-      max = std::max(max, p.back());
-    }
-    for (double& w : p) {
-      w = round(std::exp(round(w - max)));
-      sum = round(sum + w);
-    }
-    for (std::int64_t c = 0; c < dim; ++c) {
-      double o = 0;
-      for (std::int64_t key = 0; key < keys; ++key) {
-        const double w = p[static_cast<std::size_t>(key)];
-        o = round(o + (round.numerics.narrow_probabilities ? round_to(a.q.dtype, w) : w) * a.v_pool.at(kv_row(key) + c));
-      }
-      out[static_cast<std::size_t>(row * dim + c)] = nan           ? std::numeric_limits<double>::quiet_NaN()
-                                                     : max == -inf ? 0
-                                                                   : round(o / sum);
-    }
-  }
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
-  const auto& a = *static_cast<const paged_attention::Args*>(args);
-  oracle_with(a, {numerics, roundings, a.q.dtype}, out);
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -198,7 +151,6 @@ static Hooks hooks() {
             .value = special_values}},
       .integer = ragged,
       .unread = unread,
-      .oracle = oracle,
       .relations = {kBatchPermuted,
                     kFirstSequences,
                     kHeadsPermuted,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of rmsnorm_gemm: exact probes, fills, the second oracle, Freivalds' check, relations.
+// Judge hooks of rmsnorm_gemm: exact probes, fills, Freivalds' check, relations.
 #include "ops/rmsnorm_gemm.hpp"
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/problem/op.hpp"
@@ -57,29 +57,22 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return gemm_fills::cancelling_but(s.dtype == bf16 ? 0x1p-2 : 0x1p-7, s, i);
 }
 
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const rmsnorm_gemm::Args*>(args);
-  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
-  const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], out = a.y.shape[1];
-  const bool rounds_weights = numerics.rounds_weights && !r.exact;
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    const auto x = [&](std::int64_t h) { return a.x.at(t * hidden + h); };
-    double squares = 0;
-    for (std::int64_t h = 0; h < hidden; ++h) squares = r.add(squares, r.multiply(x(h), x(h)));
-    const double root = r(std::sqrt(r.add(r(squares / static_cast<double>(hidden)), r(a.epsilon))));
-    for (std::int64_t o = 0; o < out; ++o) {
-      double sum = 0;
-      for (std::int64_t h = 0; h < hidden; ++h) {
-        const double gamma = a.gamma.at(h), w = a.weight.at(o * hidden + h);
-        if (rounds_weights) sum = r(sum + x(h) * round_to(a.x.dtype, gamma * w));
-        else sum = r(sum + r.factor(r.stored(r.multiply(r(x(h) / root), gamma))) * r.factor(w));
-      }
-      y[static_cast<std::size_t>(t * out + o)] = rounds_weights ? r(sum / root) : sum;
-    }
-  }
+// rho, the relative error of r, m = mean(x^2), u: unit roundoff of the accumulator.  m has n roundings: each square, the chain of
+// additions, the division.  All terms are positive, so partial sums are at most m: coherent n u m; independent, a random walk of
+// n steps of u m / sqrt(3): lambda sqrt(n) u m.  Underflow of the squares and of their mean: half the least subnormal each.
+// epsilon is rounded and added: 2 u.  A relative error d of m + epsilon gives 1/sqrt(1 - d) - 1 in r; root and division add
+// root_error u and quotient_error u.
+double inverse_rms_error(const rmsnorm_gemm::Args& a, const Numerics& numerics, Errors errors, double square) {
+  const std::int64_t hidden = a.x.shape[1];
+  const double u = unit_roundoff(numerics.accumulate), total = square + a.epsilon;
+  const double n = static_cast<double>(numerics.chain.roundings(hidden) + 1 + division_roundings(hidden));
+  const double d = (walked(errors, n) * u * square + 2 * u * total + 2 * rounding_floor(numerics.accumulate)) / total;
+  if (!(d < 1)) return std::numeric_limits<double>::infinity();
+  return 1 / std::sqrt(1 - d) - 1 + (numerics.root_error + numerics.quotient_error) * u;
 }
 
-// Freivalds' check with z = x r gamma.  The terms are those of the contract's bound, with norms over the row (freivalds.hpp).
+// Freivalds' check with z = x r gamma, with norms over the row (freivalds.hpp).  x r and gamma (or gamma w, and r at the end): 2
+// roundings of each term with u; x r gamma stored, or gamma w rounded: 1 with that of the dtype.
 // All errors but r's are independent of the random signs; r's is a common factor and shifts the sum by rho |sum|.
 double sweep(const void* args, const Numerics& numerics, Errors errors, const Tensor& got, std::uint64_t seed) {
   const auto& a = *static_cast<const rmsnorm_gemm::Args*>(args);
@@ -114,7 +107,7 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
   };
   const auto allowed = [&](std::int64_t t, const freivalds::Norms& n, double sum) {
     const auto row = static_cast<std::size_t>(t);
-    const double rho = rmsnorm_gemm::inverse_rms_error(a, numerics, errors, square[row]);
+    const double rho = inverse_rms_error(a, numerics, errors, square[row]);
     const auto each_term = [&](double roundings, double unit) {
       return errors == Errors::coherent ? roundings * unit * n.sum_abs : kLambda * std::sqrt(roundings * n.sum_sq) * unit;
     };
@@ -161,7 +154,6 @@ static Hooks hooks() {
                      .shows = "sums or products rounded to 16 bits before the end",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
-          .oracle = oracle,
           .sweep = sweep,
           .relations = {kTokensPermuted,
                         kFirstTokens,

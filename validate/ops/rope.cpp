@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of rope: positions, exact probes, fills, the second oracle, relations.
+// Judge hooks of rope: positions, exact probes, fills, relations.
 #include "ops/rope.hpp"
 
 #include <cmath>
@@ -9,7 +9,6 @@
 
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/relations.hpp"
-#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -65,36 +64,6 @@ double one_channel(const FillSite& s, std::int64_t i) {
   return i % dim == row * 5 % dim ? 1 + static_cast<double>(row % 7) / 8 : 0;
 }
 
-// The second oracle: a pair as a complex number times e^(it); the frequency by a logarithm, the angle reduced mod 2 pi first.
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const rope::Args*>(args);
-  const Rounding r(numerics, roundings, a.q.dtype);
-  const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3], rotary = a.rotary(), pairs = rotary / 2;
-  const bool interleaved = a.layout == rope::Layout::interleaved;
-  constexpr long double kTurn = 2 * std::numbers::pi_v<long double>;
-  const long double log_base = std::log(static_cast<long double>(a.base_used()));
-  for (std::int64_t token = 0; token < a.q.shape[0] * a.q.shape[1]; ++token)
-    for (std::int64_t head = 0; head < heads; ++head) {
-      const std::int64_t row = (token * heads + head) * dim;
-      for (std::int64_t d = rotary; d < dim; ++d) {
-        const double v = a.q.at(row + d);
-        y[static_cast<std::size_t>(row + d)] = roundings == Roundings::one_lower ? r(v) : v;
-      }
-      for (std::int64_t i = 0; i < pairs; ++i) {
-        const std::int64_t first = row + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + pairs;
-        const long double exponent = static_cast<long double>(-2 * i) / static_cast<long double>(rotary);
-        const long double frequency =
-            a.given_frequencies ? static_cast<long double>(a.frequencies.at(i)) : std::exp(exponent * log_base);
-        const long double angle = std::fmod(static_cast<long double>(a.position(token)) * frequency, kTurn);
-        const std::complex<long double> rotated = std::polar<long double>(1, angle);
-        const double c = r(static_cast<double>(rotated.real())), s = r(static_cast<double>(rotated.imag()));
-        const double x0 = a.q.at(first), x1 = a.q.at(second);
-        y[static_cast<std::size_t>(first)] = r(r(x0 * c) - r(x1 * s));
-        y[static_cast<std::size_t>(second)] = r(r(x1 * c) + r(x0 * s));
-      }
-    }
-}
-
 bool has_positions(const Case& c) { return attribute(c, "positions") != 0; }
 bool starts_at_zero(const Case& c) { return has_positions(c) && attribute(c, "offset") == 0; }
 constexpr double kMoved = 3;  // subtracted from the positions, added to the offset
@@ -138,7 +107,6 @@ static Hooks hooks() {
       .integer = gaps,
       .derived = {"frequencies"},
       .derive = frequencies,
-      .oracle = oracle,
       .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's positions"),
                     relations::permuted("tokens_permuted", Axis::seq_q, "a token that uses another's position", has_positions),
                     relations::first_part("first_tokens", Axis::seq_q, "a token whose position depends on the number of tokens"),

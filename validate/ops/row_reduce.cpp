@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of row_reduce: exact probes, fills, the second oracle, relations.
+// Judge hooks of row_reduce: exact probes, fills, relations.
 #include "ops/row_reduce.hpp"
 
-#include "ops/core/one_lower.hpp"
-#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
 #include "validate/ops/row_relations.hpp"
 
@@ -33,34 +31,6 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return 8 * normal(s, row * cols + col % half) * (col < half ? 1 : -1);
 }
 
-double reduced(const Tensor& x, std::int64_t row, Reduction what, const Rounding& round) {
-  const std::int64_t cols = x.shape[1];
-  double sum = 0, max = -kInfinity;
-  bool nan = false;
-  for (std::int64_t c = 0; c < cols; ++c) {
-    const double v = x.at(row * cols + c);
-    nan = nan || std::isnan(v);
-    if (v > max) max = v;
-    if (what == Reduction::sum) sum = round(sum + v);
-    if (what == Reduction::sum_of_squares) sum = round(sum + round(v * v));
-  }
-  if (what == Reduction::max || (what == Reduction::logsumexp && std::isinf(max) && !nan)) return nan ? NAN : max;
-  if (what != Reduction::logsumexp) return sum;
-  for (std::int64_t c = 0; c < cols; ++c) sum = round(sum + round(std::exp(round(x.at(row * cols + c) - max))));
-  return round(max + round(std::log(sum)));
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const row_reduce::Args*>(args);
-  const Rounding round(numerics, roundings, a.x.dtype);
-  for (std::size_t r = 0; r < y.size(); ++r) {
-    const auto row = static_cast<std::int64_t>(r);
-    y[r] = reduced(a.x, row, a.what, round);
-    // One precision lower: a maximum has no accumulator, so it is rounded to a dtype with fewer bits.
-    if (roundings == Roundings::one_lower && a.what == Reduction::max) y[r] = round_to(one_lower(a.x.dtype), y[r]);
-  }
-}
-
 bool is(const Case& c, Reduction what) { return attribute(c, "what") == static_cast<double>(what); }
 
 }  // namespace
@@ -85,7 +55,6 @@ static Hooks hooks() {
                     kFaintRest,
                     kMinusInfinity,
                     kRising},
-          .oracle = oracle,
           .relations = {
               kRowsPermuted,
               kFirstRows,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of silu_mul: exact probes, fills, the second oracle, relations.
+// Judge hooks of silu_mul: exact probes, fills, relations.
 #include "ops/silu_mul.hpp"
 
-#include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
@@ -26,16 +25,6 @@ double subnormal_gates(const FillSite& s, std::int64_t i) {
   return sign(s, i) * (draw(s, Purpose::kind, i, 2) ? 1 : 16) * least_normal * uniform(s, i);
 }
 
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const silu_mul::Args*>(args);
-  const gemm_oracle::Rounding r(numerics, roundings, a.y.dtype);
-  for (std::size_t k = 0; k < y.size(); ++k) {
-    const auto i = static_cast<std::int64_t>(k);
-    const double silu = r.stored(gemm_oracle::activate(r, false, Activation::silu, r.factor(a.gate.at(i))));
-    y[k] = r.multiply(silu, r.factor(a.up.at(i)));
-  }
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -48,7 +37,6 @@ static Hooks hooks() {
                     {.name = "subnormal_gates", .shows = "subnormals flushed to zero", .value = subnormal_gates},
                     kBends,
                     kSpecialPairs},
-          .oracle = oracle,
           .relations = {kRowsPermuted,
                         kFirstRows,
                         kColsPermuted,

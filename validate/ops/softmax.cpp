@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of softmax: exact probes, fills, the second oracle, relations.
+// Judge hooks of softmax: exact probes, fills, relations.
 #include "ops/softmax.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
 #include "validate/ops/row_relations.hpp"
 
@@ -45,30 +44,6 @@ double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row % 10 * 128 - 640);
 }
 
-// The second oracle: element by element, sharing no code with the golden.  `round` is applied to every result on chip.
-void oracle_with(const softmax::Args& a, const Rounding& round, std::span<double> y) {
-  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
-  for (std::int64_t r = 0; r < rows; ++r) {
-    double max = -kInfinity, sum = 0;
-    for (std::int64_t c = 0; c < cols; ++c)
-      if (const double x = a.x.at(r * cols + c); x > max) max = x;
-    for (std::int64_t c = 0; c < cols; ++c) {
-      const double e = round(std::exp(round(a.x.at(r * cols + c) - max)));
-      sum = round(sum + e);
-      y[static_cast<std::size_t>(r * cols + c)] = round.stored(e);
-    }
-    for (std::int64_t c = 0; c < cols; ++c) {
-      double& p = y[static_cast<std::size_t>(r * cols + c)];
-      p = round(p / sum);
-    }
-  }
-}
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const softmax::Args*>(args);
-  oracle_with(a, {numerics, roundings, a.x.dtype}, y);
-}
-
 bool power_of_two_cols(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::cols])); }
 
 }  // namespace
@@ -99,7 +74,6 @@ static Hooks hooks() {
                     {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
                     {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
                     {.name = "shifted_rows", .shows = "the maximum of another row", .coherent = true, .value = shifted_rows}},
-          .oracle = oracle,
           .relations = {row_relations::kRowsPermuted,
                         row_relations::kFirstRows,
                         row_relations::summands_permuted("a skipped column"),

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <list>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -35,20 +37,22 @@ class SolvedElements {
   std::vector<std::int64_t> some_;
 };
 
-// Their bounds: several checks need them, so they are computed once and kept with the problem.  Thread-safe.
-class Bounds {
+// Bounds of all elements by numerics and errors: several checks need them, so they are computed once.  Thread-safe.
+class KeptBounds {
  public:
-  Bounds(const Problem& problem, const Numerics& numerics, int output, std::optional<Errors> errors = {});  // the fill's errors
-  double operator[](std::int64_t i) const {
-    return kept_.empty() ? problem_.bound_with(errors_, numerics_, output_, i) : kept_[static_cast<std::size_t>(i)];
-  }
+  // make(): an array for each output.
+  std::span<const double> of(Errors errors, const Numerics& numerics, int output,
+                             const std::function<std::vector<LazyArray>()>& make);
 
  private:
-  const Problem& problem_;
-  const Numerics& numerics_;
-  Errors errors_;
-  int output_;
-  std::span<const double> kept_;  // of every element; empty: each is asked for
+  struct Kept {
+    Numerics numerics;
+    Errors errors;
+    std::once_flag made{};
+    std::vector<LazyArray> bounds{};
+  };
+  std::mutex mutex_;
+  std::list<Kept> kept_;  // a list, since spans refer to its elements
 };
 
 }  // namespace assay

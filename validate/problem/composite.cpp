@@ -28,35 +28,35 @@ class Composite final : public Problem {
   Legality legal() const override { return whole_->legal(); }
   Cost cost() const override { return whole_->cost(); }
 
-  void solve(std::vector<std::int64_t> sample) override {
+  void solve(std::vector<std::int64_t> sample, Need need) override {
     const Tensor& first = tensor(outputs_.front());
     rows_ = {.total = 1, .sample = std::move(sample)};
     for (int a = 0; a + 1 < first.rank; ++a) rows_.total *= first.shape[a];
     solved_.assign(outputs_.size(), {});
-    memory_.clear();
-    forget_bounds();
-    stored_.assign(specs_.size(), nullptr);
+    end_to_end_.clear();
     const bool given = first.data != nullptr;
-    whole_solved_ = false;
     if (!given && !rows_.all()) return;
+    const std::vector<Stage> stages = stages_(args());
     if (!given) {
-      whole_->solve();
-      whole_solved_ = true;
+      forget_stored();
+      for (const Stage& stage : stages) solve(stage, Between::exact, Need::values);
+      const std::span<const double> y = golden(0);
+      end_to_end_.assign(y.begin(), y.end());
     }
-    for (const Stage& stage : stages_(args())) solve(stage, given);
+    forget_stored();
+    for (const Stage& stage : stages) solve(stage, given ? Between::given : Between::rounded, need);
   }
   SolveMemory memory(const Rows& rows, bool given) override {
     SolveMemory all;
     if (!given && !rows.all()) return all;
-    if (!given) all = whole_->memory(rows, given);
     rows_ = rows;
     for (std::size_t i = 0; i < specs_.size(); ++i)
       if (const Tensor& t = tensor(i); given ? !t.contiguous() : specs_[i].role == Role::output)
-        all.kept += static_cast<double>(t.bytes());
+        all.kept += static_cast<double>(t.bytes()) + (given ? 0 : 8 * static_cast<double>(t.size()));  // also exact, end to end
     for (const Stage& stage : stages_(args())) {
       const Op& op = op_of(stage);
       const auto problem = op.make();
-      bind(stage, op, *problem, [](std::size_t) { return nullptr; });
+      bind(stage, op, *problem, Between::given, [](std::size_t) { return nullptr; });
       const Tensor& first = *problem->tensors()[first_output(op)];
       const Rows of_stage{.total = first.size() / std::max<std::int64_t>(1, first.shape[first.rank - 1]),
                           .sample = rows_of(*problem, op)};
@@ -75,15 +75,20 @@ class Composite final : public Problem {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));
     return s.problem ? s.problem->golden(s.output) : std::span<const double>{};
   }
-  double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
+  std::span<const double> bounds_with(Errors errors, const Numerics& n, int output) const override {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));
+    if (!s.problem) return {};
     const auto number = static_cast<std::size_t>(output);
-    if (number < steps_.size()) return s.problem->bound_with(errors, steps_[number], s.output, i);
-    return s.problem->bound_with(errors, n.of_output ? n.of_output(args(), output) : n, s.output, i);
+    if (number < steps_.size()) return s.problem->bounds_with(errors, steps_[number], s.output);
+    return s.problem->bounds_with(errors, n.of_output ? n.of_output(args(), output) : n, s.output);
   }
-  std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
+  std::span<const double> end_to_end() const override { return end_to_end_; }
 
  private:
+  // What a stage reads of earlier ones: what the candidate stored, or their goldens, in f64 or as a kernel stores them.
+  enum class Between { given, exact, rounded };
+  static DType stored_as(const Tensor& t, Between between) { return between == Between::exact ? DType::f64 : t.dtype; }
+
   // The stage that computes one output of the composite: its problem, and that output's number there.  Null: not solved.
   struct Solved {
     std::shared_ptr<Problem> problem{};
@@ -95,6 +100,10 @@ class Composite final : public Problem {
     for (std::size_t i = 0; i < specs_.size(); ++i)
       if (specs_[i].name == name) return i;
     throw std::logic_error(fmt::format("a stage names an unknown tensor '{}'", name));
+  }
+  void forget_stored() {
+    memory_.clear();
+    stored_.assign(specs_.size(), nullptr);
   }
   std::byte* room(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes) + 1).data(); }
 
@@ -119,7 +128,7 @@ class Composite final : public Problem {
 
   // Sets the tensors and attributes of a stage's problem.  data_of(i): the elements of tensor i of the composite.
   template <class DataOf>
-  std::vector<Made> bind(const Stage& stage, const Op& of, Problem& problem, DataOf data_of) {
+  std::vector<Made> bind(const Stage& stage, const Op& of, Problem& problem, Between between, DataOf data_of) {
     std::vector<Made> made;
     const Op* const op = &of;
     int output = 0;
@@ -140,8 +149,12 @@ class Composite final : public Problem {
         if (tensor(is).size() != t.size())
           throw std::logic_error(fmt::format("{} of {} has {} elements, but '{}' has {}", spec.name, op->name, t.size(), part->is,
                                              tensor(is).size()));
-        if (number < 0) t.data = data_of(is);
-        else made.push_back({number, is});
+        if (number < 0) {
+          t.data = data_of(is);
+          if (specs_[is].role == Role::output) t.dtype = stored_as(tensor(is), between);
+        } else {
+          made.push_back({number, is});
+        }
       }
       *problem.tensors()[k] = t;
     }
@@ -154,22 +167,22 @@ class Composite final : public Problem {
     if (!op) throw std::logic_error(fmt::format("a stage names an unknown op '{}'", stage.op));
     return *op;
   }
-  void solve(const Stage& stage, bool given) {
+  void solve(const Stage& stage, Between between, Need need) {
     const Op* const op = &op_of(stage);
     const std::shared_ptr<Problem> problem = op->make();
-    const std::vector<Made> made = bind(stage, *op, *problem, [this](std::size_t i) { return elements(i); });
+    const std::vector<Made> made = bind(stage, *op, *problem, between, [this](std::size_t i) { return elements(i); });
     if (const Legality ok = problem->legal(); !ok) throw std::logic_error(fmt::format("stage {}: {}", op->name, ok.why));
     problem->set_errors(errors());
-    problem->solve(rows_of(*problem, *op));
+    problem->solve(rows_of(*problem, *op), need);
     for (const auto& [number, is] : made) {
       const auto ours = std::find(outputs_.begin(), outputs_.end(), is);
       if (ours == outputs_.end()) throw std::logic_error(fmt::format("a stage writes '{}', which is an input", specs_[is].name));
       solved_[static_cast<std::size_t>(ours - outputs_.begin())] = {problem, number};
-      if (given) continue;
-      const Tensor& t = tensor(is);
+      if (between == Between::given) continue;
       const std::span<const double> golden = problem->golden(number);
-      stored_[is] = room(t.bytes());
-      for (std::size_t e = 0; e < golden.size(); ++e) encode(t.dtype, stored_[is], static_cast<std::int64_t>(e), golden[e]);
+      const DType dtype = stored_as(tensor(is), between);
+      stored_[is] = room(static_cast<std::int64_t>(golden.size()) * size_of(dtype));
+      for (std::size_t e = 0; e < golden.size(); ++e) encode(dtype, stored_[is], static_cast<std::int64_t>(e), golden[e]);
     }
   }
 
@@ -194,7 +207,7 @@ class Composite final : public Problem {
   StagesOf stages_;
   std::vector<std::size_t> outputs_;  // indices of the output tensors
   Rows rows_;
-  bool whole_solved_ = false;
+  std::vector<double> end_to_end_;              // the first output, where no candidate's outputs were given
   std::vector<Solved> solved_;                  // per output: who solves it
   std::vector<std::vector<std::byte>> memory_;  // owns stored_
   std::vector<std::byte*> stored_;              // per tensor; null: use the attached data

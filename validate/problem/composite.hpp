@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems of composite ops (ops/core/stage.hpp).  An end-to-end bound would be too wide to find any fault, since each norm and
-// each softmax amplifies errors.  So every stage is judged alone, by the contract of its op: its golden is computed from the
+// each softmax amplifies errors.  So every stage is judged alone, by the formula of its op: its golden is computed from the
 // inputs of that stage as the candidate stored them.  If all stages are within their bounds, the result is right; if not, the
 // wrong stage is known.
 #pragma once
@@ -19,7 +19,7 @@ using StagesOf = std::vector<Stage> (*)(const void* args);
 // Makes a problem whose golden and bounds are those of its stages, which solve() solves in order.  A stage reads what the
 // candidate stored, if the outputs have data.  If they have none, it reads the goldens of earlier stages, rounded to the storage
 // dtype; then solve() solves nothing for a sample of rows, since attention needs keys and values of all rows.
-// `whole`: the same op without stages.  It holds the arguments, and its golden, the whole formula in f64, is end_to_end().
+// `whole` holds the arguments.  The stages one after the other in f64, with nothing rounded between them, are end_to_end().
 std::unique_ptr<Problem> make_composite(std::unique_ptr<Problem> whole, std::vector<TensorSpec> tensors, StagesOf);
 
 // Returns the problem that judges a candidate's outputs.  For most ops that is `solved`.  For a composite op it is a new problem,

@@ -78,19 +78,6 @@ void check_axes(const Op& op) {
   }
 }
 
-namespace {
-bool by_formulas = false;
-}
-void judge_by_formulas(bool yes) { by_formulas = yes; }
-bool judged_by_formulas() { return by_formulas; }
-std::string_view reference_of(const Op& op) {
-  if (op.formula_alone) return "the formula";
-  if (!by_formulas) return "the contract";
-  if (op.composite) return "the formulas of its steps that have one";
-  return op.has_formula ? "the formula, or the contract where a word of numerics lacks a rule"
-                        : "the contract, as the op has no formula";
-}
-
 std::span<const Op> ops() {
   static const std::vector<Op> table = linked_ops();
   return table;

@@ -20,7 +20,6 @@
 
 namespace assay {
 
-class KeptBounds;  // bounds.hpp
 struct Case;
 struct Op;
 
@@ -50,7 +49,6 @@ inline std::vector<AlonePlace> alone_places(const std::vector<TensorSpec>& tenso
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
-  Problem();
   virtual ~Problem() = default;
   virtual std::span<Tensor* const> tensors() = 0;  // in the order of Op::tensors; set data, dtype, shape and stride
   virtual void set_attribute(std::string_view name, double value) = 0;
@@ -58,49 +56,36 @@ class Problem {
   virtual Tensor tensor(std::string_view /*name*/) const { return {}; }  // of rank 0 if the case lacks it
   virtual Legality legal() const = 0;
   virtual Cost cost() const = 0;
-  // Computes the golden (values and magnitudes) for all rows or for a sorted sample.
-  virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
+  // Computes the golden for all rows or for a sorted sample, and what bounds need unless values alone are asked for.
+  virtual void solve(std::vector<std::int64_t> sample = {}, Need need = Need::bounds) = 0;
   // Of solve() for these rows.  Tensors need no data, but where tables of integers have theirs it is read.  `given`: a composite
   // op's outputs will have data.
   virtual SolveMemory memory(const Rows& /*rows*/, bool /*given*/) { return {}; }
   virtual const Rows& rows() const = 0;                               // the solved rows
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
-  virtual double bound_with(Errors, const Numerics&, int output, std::int64_t i) const = 0;
-  // Whether there is a bound for these numerics at all: an op without one by hand needs rules for each word.
+  // Of every element of an output, meaningful where the golden is.  Throws BadInput if there are none for these numerics.
+  virtual std::span<const double> bounds_with(Errors, const Numerics&, int output) const = 0;
+  // Whether there are bounds for these numerics: its formula's nodes need rules for each word.
   virtual Legality has_bounds(const Numerics&) const { return Legality::yes(); }
   // Of numerics for which there are bounds: the same, but words that the op's formula does not read have their default.  Empty:
-  // it has no formula.
+  // its stages have formulas each.
   virtual std::optional<Numerics> words_read(const Numerics&) const { return {}; }
-  // Whether it was solved by its formula, which has rules for these numerics: then its bounds are found for all elements at once,
-  // an array for each output.
-  virtual bool by_formula(const Numerics&) const { return false; }
-  virtual std::vector<LazyArray> bounds_by_formula(Errors, const Numerics&) const { return {}; }
-  double bound(const Numerics& n, int output, std::int64_t i) const { return bound_with(errors_, n, output, i); }
-  // Only of a composite op that was solved without a candidate's outputs: the first output by the whole formula in f64.
+  std::span<const double> bounds(const Numerics& n, int output) const { return bounds_with(errors_, n, output); }
+  double bound(const Numerics& n, int output, std::int64_t i) const { return bounds(n, output)[static_cast<std::size_t>(i)]; }
+  // Only of a composite op that was solved without a candidate's outputs: the first output, in f64 throughout.
   virtual std::span<const double> end_to_end() const { return {}; }
   // The number of elements per row of an output if rows are consecutive; else 0.
   virtual std::int64_t row_length(int /*output*/) const { return 0; }
-  void set_errors(Errors e) {  // as the fill declares
-    errors_ = e;
-    forget_bounds();
-  }
+  void set_errors(Errors e) { errors_ = e; }  // as the fill declares
   Errors errors() const { return errors_; }
   // Only of a composite op: the numerics of the step that computes each output, of a kernel that is elsewhere.  They take the
   // place of Numerics::of_output.
-  void set_steps(std::span<const Numerics> steps) {
-    steps_.assign(steps.begin(), steps.end());
-    forget_bounds();
-  }
-  KeptBounds& kept_bounds() const { return *bounds_; }
+  void set_steps(std::span<const Numerics> steps) { steps_.assign(steps.begin(), steps.end()); }
 
  protected:
-  void forget_bounds();  // solve() calls it
   Errors errors_ = Errors::independent;
   std::vector<Numerics> steps_;
-
- private:
-  std::shared_ptr<KeptBounds> bounds_;
 };
 
 // An axis that is summed over.  Power solves the problem with this axis one shorter, which drops the last term of the sum, and
@@ -125,7 +110,7 @@ struct Hooks {
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
   double (*derive_memory)(const Op&, const Case&) = nullptr;  // bytes that derive() takes, if there is one
-  // The second oracle: a scalar implementation that shares no code with the golden.  Writes the first output, not yet rounded.
+  // The formula with every result rounded in turn, in the order of a simple kernel.  Writes the first output, not yet rounded.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
   // largest ratio of error to allowed error.
@@ -147,7 +132,7 @@ struct Hooks {
   bool intermediates_alike = false;
 };
 
-// The hooks of an op enter themselves as its golden does.
+// The hooks of an op enter themselves as its kernels do.
 template <class Op>
 struct LinkedHooks {
   static inline Hooks (*make)() = nullptr;
@@ -161,9 +146,7 @@ struct Op {
   std::vector<TensorSpec> tensors;
   std::vector<Attribute> attributes;
   Hooks hooks;
-  bool composite = false;      // has stages, judged one by one (composite.hpp)
-  bool has_formula = false;    // reference/formula
-  bool formula_alone = false;  // no golden and no bound by hand: its formula has both
+  bool composite = false;  // has stages, judged one by one (composite.hpp)
   std::unique_ptr<Problem> (*make)() = nullptr;
 
   OpShape shape() const {
@@ -174,13 +157,6 @@ struct Op {
 // Throws if a repro line cannot name an axis, if no tensor has it as an extent, so that shapes do not tell it, or if a relation
 // moves the indices of one that has blocks.
 void check_axes(const Op&);
-
-// Whether golden and bounds of ops that have a formula are the formula's, instead of those that their contract has by hand.
-// Set it before problems are solved.
-void judge_by_formulas(bool yes);
-bool judged_by_formulas();
-// What outputs of an op are held to.
-std::string_view reference_of(const Op& op);
 
 std::span<const Op> ops();                   // by name
 std::span<const Kernel> built_in_kernels();  // by op, the right ones first, then by name

@@ -19,16 +19,14 @@ class FixedProblem : public Problem {
   const void* args() const override { return nullptr; }
   Legality legal() const override { return Legality::yes(); }
   Cost cost() const override { return {}; }
-  void solve(std::vector<std::int64_t> sample) override { rows_.sample = std::move(sample); }
+  void solve(std::vector<std::int64_t> sample = {}, Need = Need::bounds) override { rows_.sample = std::move(sample); }
   const Rows& rows() const override {
     rows_.total = static_cast<std::int64_t>(golden_.size()) / row_length;
     return rows_;
   }
   std::int64_t row_of(int, std::int64_t i) const override { return i / row_length; }
   std::span<const double> golden(int) const override { return golden_; }
-  double bound_with(Errors, const Numerics&, int, std::int64_t i) const override {
-    return bounds_.at(static_cast<std::size_t>(i));
-  }
+  std::span<const double> bounds_with(Errors, const Numerics&, int) const override { return bounds_; }
 
  private:
   std::vector<double> golden_, bounds_;

@@ -39,12 +39,11 @@ void ContractMachine::run(const Step& step, const Op& op, Problem& problem) {
     const Tensor& t = *problem.tensors()[k];
     const std::span<const double> golden = problem.golden(output);
     const std::uint64_t key = random::key(seed_, steps_ * 8 + static_cast<std::uint64_t>(output), random::Purpose::value);
+    const std::span<const double> deviations = problem.bounds_with(Errors::typical, kernel.numerics, output);
     std::vector<double> values(golden.size());
 #pragma omp parallel for schedule(static)
     for (std::size_t i = 0; i < golden.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      const double deviation = problem.bound_with(Errors::typical, kernel.numerics, output, at);
-      values[i] = golden[i] + (deviation > 0 ? deviation * random::normal(key, i) : 0);
+      values[i] = golden[i] + (deviations[i] > 0 ? deviations[i] * random::normal(key, i) : 0);
     }
     // Note: an output of the same step does not depend on this one.
     for (std::size_t i = 0; i < values.size(); ++i) t.set(static_cast<std::int64_t>(i), values[i]);

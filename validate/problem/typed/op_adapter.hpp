@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
-#include <type_traits>
 
 #include "ops/core/linked.hpp"
+#include "validate/base/error.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
@@ -39,26 +39,16 @@ class TypedProblem final : public Problem {
     need_formula();
     return LinkedAnswers<C>::facts(args_).cost;
   }
-  void solve(std::vector<std::int64_t> sample) override {
-    detail::ReadDims read;
+  void solve(std::vector<std::int64_t> sample, Need need) override {
+    need_formula();
+    detail::ReadRows read;
     C::bind(args_, read);
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
-    derived_.reset();
-    forget_bounds();
-    if constexpr (!FormulaAlone<C>) {
-      hand_made_ = std::make_unique<HandMade<C>>(read.dims, rows_);
-      if (!judged_by_formulas() || !LinkedAnswers<C>::make) return hand_made_->solve(args_);
-    }
-    need_formula();
-    derived_ = std::make_unique<Derived<C>>(args_, rows_);
+    bounds_ = std::make_unique<KeptBounds>();
+    solution_ = std::make_unique<Solution<C>>(args_, rows_, need);
   }
   SolveMemory memory(const Rows& rows, bool /*given*/) override {
-    if constexpr (!FormulaAlone<C>) {
-      detail::ReadDims read;
-      C::bind(args_, read);
-      if (!judged_by_formulas() || !LinkedAnswers<C>::make) return HandMade<C>::memory(args_, read.dims, rows);
-    }
     need_formula();
     return LinkedAnswers<C>::memory(args_, rows);
   }
@@ -71,41 +61,32 @@ class TypedProblem final : public Problem {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
     else return last_;
   }
-  Legality has_bounds(const Numerics& n) const override {
-    return FormulaAlone<C> && derived_ ? derived_->has_rules(n) : Legality::yes();
-  }
+  Legality has_bounds(const Numerics& n) const override { return solution_ ? solution_->has_rules(n) : Legality::yes(); }
   std::optional<Numerics> words_read(const Numerics& n) const override {
-    if (derived_) return derived_->words_read(n);
-    if (!LinkedAnswers<C>::words_read) return {};
-    return LinkedAnswers<C>::words_read(args_, n);
+    return solution_ ? solution_->words_read(n) : LinkedAnswers<C>::words_read(args_, n);
   }
-  bool by_formula(const Numerics& n) const override { return derived_ && derived_->has_rules(n); }
-  std::vector<LazyArray> bounds_by_formula(Errors errors, const Numerics& n) const override {
-    return derived_->bounds(errors, n, rows_.all());
-  }
-  std::span<const double> golden(int output) const override {
-    if (derived_) return derived_->golden(output);
-    if constexpr (FormulaAlone<C>) throw std::logic_error("the problem is not solved");
-    else return hand_made_->golden(args_, output);
-  }
-  double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
-    if constexpr (FormulaAlone<C>) return Bounds(*this, n, output, errors)[i];
-    else return by_formula(n) ? Bounds(*this, n, output, errors)[i] : hand_made_->bound(args_, errors, n, output, i);
+  std::span<const double> golden(int output) const override { return solved().golden(output); }
+  std::span<const double> bounds_with(Errors errors, const Numerics& n, int output) const override {
+    if (const Legality has = solved().has_rules(n); !has) throw BadInput("a kernel's numerics: " + has.why);
+    const Numerics read = solved().words_read(n);
+    return bounds_->of(errors, read, output, [&] { return solved().bounds(errors, read, rows_.all()); });
   }
 
  private:
   static void need_formula() {
     if (!LinkedAnswers<C>::make) throw std::logic_error("this program has no formula of the op");
   }
-  struct Nothing {};
+  const Solution<C>& solved() const {
+    if (!solution_) throw std::logic_error("the problem is not solved");
+    return *solution_;
+  }
 
   typename C::Args args_;
   std::vector<Tensor*> tensors_;
   Rows rows_;
   std::int64_t last_ = 1;
-  std::unique_ptr<Derived<C>> derived_;  // null: solved by hand
-  // Null before solve().  Solved by the formula, it is still asked for bounds of numerics that lack a rule.
-  std::unique_ptr<std::conditional_t<FormulaAlone<C>, Nothing, HandMade<C>>> hand_made_;
+  std::unique_ptr<Solution<C>> solution_;  // null before solve()
+  std::unique_ptr<KeptBounds> bounds_;
 };
 
 template <Contract C>
@@ -127,8 +108,6 @@ Op make_op(std::string_view name) {
     }
   };
   op.composite = Staged<C>;
-  op.has_formula = LinkedAnswers<C>::make != nullptr;
-  op.formula_alone = FormulaAlone<C>;
   return op;
 }
 

@@ -69,37 +69,14 @@ struct SetAttribute : IgnoreAll {
   }
 };
 
-// Reads the extent of every axis from the bound tensors.
-struct ReadDims : IgnoreAll {
-  Dims dims;
-  std::int64_t rows = -1, last = 1;  // number of rows, and last extent, of the first output
-  void read(const Tensor& t, AxisList shape) {
-    int i = 0;
-    for (const Extent& e : shape) {
-      if (t.rank && e.is_axis()) dims[e.axis] = t.shape[i];
-      ++i;
-    }
-  }
-  void input(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) { read(t, a); }
-  void weight(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) { read(t, a); }
-  void output(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) {
-    read(t, a);
+// Reads the number of rows, and the last extent, of the first output.
+struct ReadRows : IgnoreAll {
+  std::int64_t rows = -1, last = 1;
+  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) {
     if (rows >= 0) return;
     rows = 1;
     last = t.rank ? t.shape[t.rank - 1] : 1;
     for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];
-  }
-};
-
-struct AllocateArrays {
-  const Dims& dims;
-  bool whole;  // every row will be computed
-  std::vector<LazyArray>& storage;
-  void array(std::string_view, Array& a, AxisList axes) {
-    std::size_t n = 1;
-    for (const Extent& e : axes) n *= static_cast<std::size_t>(e.of(dims));
-    storage.emplace_back(n, whole);
-    a = storage.back().values();
   }
 };
 
@@ -118,41 +95,6 @@ inline std::vector<std::span<double>> not_empty(const std::vector<LazyArray>& ar
     if (!a.values().empty()) list.push_back(a.values());
   return list;
 }
-
-// Counts the bytes that arrays will take.  Of an array that has a row for each row of an output, only the pages of solved rows
-// are touched.
-struct CountArrays {
-  const Dims& dims;
-  const Rows& rows;
-  std::vector<std::vector<std::string>> rows_of{};  // the axes of such arrays, sorted
-  double bytes = 0;
-  static std::vector<std::string> names_of(std::span<const Extent> shape) {
-    std::vector<std::string> names;
-    for (const Extent& e : shape) names.push_back(e.text());
-    return names;
-  }
-  void output(const TensorSpec& t) {
-    std::vector<std::string> all = names_of(t.axes);
-    for (const int times : {0, 1}) {
-      if (times == 1) all.pop_back();
-      rows_of.push_back(all);
-      std::sort(rows_of.back().begin(), rows_of.back().end());
-    }
-  }
-  void array(std::string_view, const Array&, AxisList axes) {
-    constexpr double kPage = 4096;
-    std::vector<std::string> sorted = names_of(axes);
-    std::sort(sorted.begin(), sorted.end());
-    double n = 1;
-    for (const Extent& e : axes) n *= static_cast<double>(e.of(dims));
-    const auto of = std::find(rows_of.begin(), rows_of.end(), sorted);
-    if (rows.all() || rows.total == 0 || of == rows_of.end()) return void(bytes += 8 * n);
-    const bool whole_rows = (of - rows_of.begin()) % 2 == 0;
-    const double row = whole_rows ? static_cast<double>((std::end(axes) - 1)->of(dims)) : 1;
-    const double solved = n / std::max(1.0, row) * static_cast<double>(rows.count()) / static_cast<double>(rows.total);
-    bytes += std::min(8 * n, solved * (8 * row + kPage));
-  }
-};
 
 }  // namespace detail
 

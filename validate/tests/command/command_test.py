@@ -472,32 +472,3 @@ def test_a_read_only_folder(validate, empty_folder):
     empty_folder.chmod(0o500)
     validate.works(QUICK)
     assert os.listdir() == []
-
-
-def test_reference_is_a_formula(validate):
-    """By contract and by formula the same verdicts, of judges that are told apart; the bounds differ somewhere."""
-    judges, margins = [], []
-    for reference in "contract", "formula":
-        file = f"by_{reference}.jsonl"
-        validate.works(f"run --backend simt --suite sanitize --op softmax --reference {reference} --json {file}")
-        judges.append(of_kind("run", records(file))[0]["judges"]["softmax"])
-        margins.append(values("margin", cases(file)))
-    assert [judge.endswith("-formula") for judge in judges] == [False, True]
-    assert len(margins[0]) == len(margins[1]) > 0 and margins[0] != margins[1]
-
-
-def test_what_outputs_are_held_to_is_told(validate):
-    flags = "--backend simt --suite sanitize --op add,l2norm,attention_backward,transformer_layer --kernel naive,unfused --reference formula"
-    out = " ".join(validate.works(f"run {flags}").out.split())
-    assert "held to the formula: l2norm/naive" in out
-    assert "held to the formula, or the contract where a word of numerics lacks a rule: add/naive" in out
-    assert "held to the contract, as the op has no formula: attention_backward/naive" in out
-    assert "held to the formulas of its steps that have one: transformer_layer/unfused" in out
-    line = "softmax/naive f32 rows=2 cols=3 seed=7"
-    out = validate.works(f"replay --backend simt --no-shrink --reference formula '{line}'").out
-    assert f"replay --reference formula '{line}" in out
-    assert "held to        the formula, or the contract where a word of numerics lacks a rule\n" in out
-    assert (
-        "held to        the formula\n"
-        in validate.works("replay --backend simt --no-shrink --reference formula 'l2norm/naive f32 rows=2 cols=3 seed=7'").out
-    )

@@ -88,7 +88,7 @@ namespace {
 Numerics every_word(const Numerics& n) { return n; }
 // Of an op that has one way to compute.
 Numerics one_way(Numerics n) {
-  n.cancelling_gelu = n.tanh_sigmoid = n.folded_affine = n.running_moments = false;
+  n.cancelling_gelu = n.tanh_sigmoid = n.folded_affine = n.running_moments = n.rounds_weights = false;
   return n;
 }
 // Of an op that reads one word beside those of every sum.

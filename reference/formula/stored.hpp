@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a formula that kernels may store, and by which of their words they do.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "ops/core/contract.hpp"
+
+namespace assay::formula {
+
+// Which kernels may round a step's result to the storage dtype before the next step: by which of their words.
+enum class Stored : std::uint8_t {
+  with_intermediates,   // stores_intermediate
+  with_every_step,      // stores_every_step
+  where_rotated,        // rounds_rotated
+  as_factor,            // before it is multiplied: stores_intermediate, or narrow_probabilities
+  as_gradient,          // the same, but not with scaled_gradients
+  as_scaled_gradient,   // narrow_probabilities with scaled_gradients
+  with_rounded_weights  // rounds_weights
+};
+inline constexpr std::array<std::string_view, 7> kStoredNames{"with_intermediates",  "with_every_step", "where_rotated",
+                                                              "as_factor",           "as_gradient",     "as_scaled_gradient",
+                                                              "with_rounded_weights"};
+
+// Whether kernels of these numerics store such a step.
+constexpr bool stores(const Numerics& numerics, Stored stored) {
+  switch (stored) {
+    case Stored::with_intermediates: return numerics.stores_intermediate;
+    case Stored::with_every_step: return numerics.stores_every_step;
+    case Stored::where_rotated: return numerics.rounds_rotated;
+    case Stored::as_factor: return numerics.stores_intermediate || numerics.narrow_probabilities;
+    case Stored::as_gradient:
+      return numerics.stores_intermediate || (numerics.narrow_probabilities && !numerics.scaled_gradients);
+    case Stored::as_scaled_gradient: return numerics.narrow_probabilities && numerics.scaled_gradients;
+    case Stored::with_rounded_weights: return numerics.rounds_weights;
+  }
+  return false;
+}
+
+}  // namespace assay::formula

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes what a declared word of Numerics stands for, step by step in float, as the kernels of cuda/OP/variants do.  Every
+// error must be within the bound with the word, and some error outside the bound without it.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "ops/layernorm.hpp"
+#include "ops/rmsnorm.hpp"
+#include "ops/softmax.hpp"
+#include "reference/tests/golden_testing.hpp"
+#include "reference/tests/solving.hpp"
+
+namespace assay {
+namespace {
+
+// Values within [-1, 1), of f32.
+struct Draws {
+  std::uint64_t state = 1;
+  float operator()() {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<float>(static_cast<std::int32_t>(state >> 32)) * 0x1p-31f;
+  }
+};
+
+// The first output of one row, y, and its bounds.
+template <class Op>
+struct Row {
+  std::vector<double> y;
+  std::unique_ptr<FormulaAnswers> answers;
+  explicit Row(const typename Op::Args& args) : y(static_cast<std::size_t>(args.y.size())) {
+    REQUIRE(LinkedAnswers<Op>::make);
+    const std::vector<std::span<double>> outputs{y};
+    answers = LinkedAnswers<Op>::make(args, {.total = 1}, outputs, Need::bounds);
+  }
+  std::vector<double> bounds(const Numerics& numerics) const {
+    std::vector<double> all(y.size());
+    const std::vector<std::span<double>> outputs{all};
+    answers->bounds(Errors::coherent, numerics, outputs);
+    return all;
+  }
+};
+
+// Over many draws: err/bound with the word and without it.
+struct Tried {
+  double largest = 0, largest_without = 0;
+  template <class Op>
+  void add(const Row<Op>& row, const std::vector<double>& got, const Numerics& with, const Numerics& without) {
+    const std::vector<double> bounds = row.bounds(with), tight = row.bounds(without);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double error = std::fabs(got[i] - row.y[i]);
+      largest = std::max(largest, error / bounds[i]);
+      largest_without = std::max(largest_without, error / tight[i]);
+    }
+  }
+  void check() const {
+    CHECK(largest <= 1);
+    CHECK(largest_without > 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("words: a fused exponent's maximum rounds", "[numerics]") {
+  Tried tried;
+  Draws draw;
+  constexpr double kLog2E = 1.4426950408889634;
+  for (int trial = 0; trial < 100; ++trial) {
+    std::vector<double> x{300 * draw(), 0, 0}, y(3);
+    x[1] = round_to(f32, x[0] - 1);
+    x[2] = x[1];
+    const float m_c = static_cast<float>(x[0]) * static_cast<float>(kLog2E);
+    double sum = 0;
+    for (const double v : x) sum += std::exp2(std::fmaf(static_cast<float>(v), static_cast<float>(kLog2E), -m_c));
+    // Only the sum has the shift, as in an online softmax whose threads have other maxima.
+    for (std::size_t i = 0; i < 3; ++i) y[i] = std::exp(x[i] - x[0]) / sum;
+    const Row<softmax> row({.x = test::matrix(x, 1, 3), .y = test::matrix(y, 1, 3)});
+    tried.add(row, y, {.function_error = 1, .fused_exponent = true}, {.function_error = 1});
+  }
+  tried.check();
+}
+
+TEST_CASE("words: an affine that is folded into the norm loses the low bits of the mean", "[numerics]") {
+  Tried tried;
+  Draws draw;
+  constexpr int kCols = 16;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<double> x(kCols), gamma(kCols), beta(kCols), y(kCols);
+    for (int c = 0; c < kCols; ++c) {
+      x[static_cast<std::size_t>(c)] = 1000.0f + draw();
+      gamma[static_cast<std::size_t>(c)] = draw();
+      beta[static_cast<std::size_t>(c)] = draw();
+    }
+    const Row<layernorm> row({.x = test::matrix(x, 1, kCols),
+                              .gamma = test::vector_of(gamma),
+                              .beta = test::vector_of(beta),
+                              .y = test::matrix(y, 1, kCols)});
+    double mean = 0, variance = 1e-5;
+    for (const double v : x) mean += v / kCols;
+    for (const double v : x) variance += (v - mean) * (v - mean) / kCols;
+    const auto of_mean = static_cast<float>(mean), r = static_cast<float>(1 / std::sqrt(variance));
+    for (std::size_t c = 0; c < kCols; ++c) {
+      const float a = r * static_cast<float>(gamma[c]);
+      y[c] = static_cast<float>(x[c]) * a + (static_cast<float>(beta[c]) - of_mean * a);
+    }
+    // Of a chain of 16 lanes: the mean is as good as above.
+    tried.add(row, y, {.chain = {.lanes = kCols}, .folded_affine = true}, {.chain = {.lanes = kCols}});
+  }
+  tried.check();
+}
+
+TEST_CASE("words: running moments err by a chain of roundings, whatever the lanes", "[numerics]") {
+  Tried tried;
+  Draws draw;
+  constexpr int kCols = 64;
+  for (int trial = 0; trial < 100; ++trial) {
+    std::vector<double> x(kCols), gamma(kCols, 1), beta(kCols, 0), y(kCols);
+    for (double& v : x) v = 50.0f + draw();
+    const Row<layernorm> row({.x = test::matrix(x, 1, kCols),
+                              .gamma = test::vector_of(gamma),
+                              .beta = test::vector_of(beta),
+                              .y = test::matrix(y, 1, kCols)});
+    float mean = 0, squares = 0;
+    for (std::size_t k = 0; k < kCols; ++k) {
+      const float v = static_cast<float>(x[k]), before = v - mean;
+      mean += before / static_cast<float>(k + 1);
+      squares = std::fmaf(before, v - mean, squares);
+    }
+    const double r = 1 / std::sqrt(squares / double{kCols} + 1e-5);
+    for (std::size_t k = 0; k < kCols; ++k) y[k] = (x[k] - static_cast<double>(mean)) * r;
+    tried.add(row, y, {.running_moments = true}, {.chain = {.lanes = kCols}});
+  }
+  tried.check();
+}
+
+TEST_CASE("words: an inexact quotient or root is added to the error of what is divided", "[numerics]") {
+  std::vector<double> x{3, 3, 3, 3}, gamma(4, 1), y(4);
+  const Row<rmsnorm> row({.x = test::matrix(x, 1, 4), .gamma = test::vector_of(gamma), .y = test::matrix(y, 1, 4), .epsilon = 0});
+  const double of_all = row.bounds({})[0], units = 80 * 0x1p-24;
+  CHECK(std::fabs((row.bounds({.root_error = 81})[0] - of_all) / units - 1) < 1e-3);
+  CHECK(std::fabs((row.bounds({.quotient_error = 81})[0] - of_all) / units - 1) < 1e-3);
+  const Row<softmax> halves({.x = test::matrix(x, 2, 2), .y = test::matrix(y, 2, 2)});
+  CHECK(std::fabs((halves.bounds({.quotient_error = 81})[0] - halves.bounds({})[0]) / (units / 2) - 1) < 2e-3);
+}
+
+}  // namespace assay
