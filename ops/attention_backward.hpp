@@ -65,7 +65,7 @@ struct attention_backward {
   // The row of dQ of an element; a key has the row of the query at its position, so that sampled queries also select keys.
   static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
     const std::int64_t row = i / a.q.shape[3];
-    if (output == 0) return row;
+    if (output == 0 || a.q.shape[1] == 0) return output == 0 ? row : 0;
     const std::int64_t keys = a.k.shape[1], kv_heads = a.k.shape[2];
     const std::int64_t kv = row % kv_heads, key = row / kv_heads % keys, batch = row / kv_heads / keys;
     return (batch * a.q.shape[1] + key % a.q.shape[1]) * a.q.shape[2] + kv * (a.q.shape[2] / kv_heads);

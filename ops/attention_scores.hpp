@@ -7,8 +7,6 @@
 // NaN or +inf makes its P NaN at every visible key.  scale 0 means 1/sqrt(head_dim).
 #pragma once
 
-#include <limits>
-
 #include "ops/core/clamped_sum.hpp"
 #include "ops/core/contract.hpp"
 

@@ -7,8 +7,6 @@
 // if a loss is.  A target outside 0 ... vocab - 1 is illegal; no class is ignored.  tokens = 0 is illegal: there is no mean.
 #pragma once
 
-#include <algorithm>
-
 #include "ops/core/contract.hpp"
 
 namespace assay {

@@ -6,8 +6,6 @@
 // pipeline stores x r gamma.
 #pragma once
 
-#include <limits>
-
 #include "ops/core/contract.hpp"
 
 namespace assay {

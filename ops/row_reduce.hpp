@@ -8,8 +8,6 @@
 // neutral element: 0 for sum and sum_of_squares, -inf for max and logsumexp.  No rows give an empty y.
 #pragma once
 
-#include <algorithm>
-
 #include "ops/core/contract.hpp"
 
 namespace assay {

@@ -5,9 +5,6 @@
 // row of only -inf is NaN.  No rows give an empty y; cols = 0 is illegal: there is no maximum.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "ops/core/contract.hpp"
 
 namespace assay {

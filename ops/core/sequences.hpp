@@ -25,16 +25,6 @@ inline Sequence packed_sequence(const Tensor& q_starts, const Tensor& k_starts, 
   return {query, start_of(q_starts, b + 1) - query, key, start_of(k_starts, b + 1) - key};
 }
 
-// The sequence that holds a token.
-inline std::int64_t sequence_of_token(const Tensor& starts, std::int64_t token) {
-  std::int64_t low = 0, high = starts.shape[0] - 1;  // the answer is in [low, high)
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (start_of(starts, middle) <= token ? low : high) = middle;
-  }
-  return low;
-}
-
 // Checks that the starts begin at 0, never decrease and end at `tokens`, batch * seq.  So packed sequences have a multiple of
 // batch tokens together: seq, their mean length, is an extent and thus whole.
 inline Legality starts_legal(std::string_view name, const Tensor& starts, std::int64_t tokens) {

@@ -2,6 +2,7 @@
 #include "reference/formula/answers.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "reference/formula/evaluate.hpp"
 #include "reference/formula/visit.hpp"
@@ -16,6 +17,7 @@ class Answers final : public FormulaAnswers {
       : graph_(need == Need::bounds ? std::move(graph) : decided(std::move(graph), [](const Node&) { return false; })),
         inputs_(std::move(inputs)),
         storage_(storage),
+        need_(need),
         parts_(graph_, inputs_, rows_of, need) {
     std::int64_t elements = 0;
     each_node(graph_, [&](const Visited& v) { elements += graph_.size(v.node.axes); });
@@ -26,6 +28,7 @@ class Answers final : public FormulaAnswers {
   Legality has_rules(const Numerics& numerics) const override { return formula::has_rules(graph_, numerics); }
   Numerics words_read(const Numerics& numerics) const override { return formula::words_read(graph_, storage_, numerics); }
   void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) override {
+    if (need_ == Need::values) throw std::logic_error("bounds of a case of which values alone were asked");
     for_each_part([&](const PartOf& part) {
       const Values& values = *part.values;
       const Tracked tracked(values, {numerics, errors, storage_});
@@ -59,6 +62,7 @@ class Answers final : public FormulaAnswers {
   Graph graph_;
   std::vector<Tensor> inputs_;
   DType storage_;
+  Need need_;
   Parts parts_;
   std::vector<PartOf> kept_;  // of a small case, all parts
 };

@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 
 #include "reference/formula/visit.hpp"
 
@@ -318,6 +319,7 @@ std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors
     answers[o].values.resize(size);
     answers[o].errors.assign(declared.size(), std::vector<double>(size));
   }
+  if (!rows.all() && groups_of(graph).size() > 1) throw std::logic_error("a sample of rows of outputs that are evaluated apart");
   Parts(graph, tensors, [&](std::size_t) { return rows; }).visit([&](const PartOf& part) {
     const Values& values = *part.values;
     const auto place_all = [&](const auto& of, const auto& to) {

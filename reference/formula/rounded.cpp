@@ -133,7 +133,6 @@ class Rounded final : public Interpretation {
       case Kind::take:
       case Kind::put:
       case Kind::where: return values.compute(node);  // choose, and round nothing
-      case Kind::either: return argument(round_.is_stored(node.stored) ? 1 : 0);
       case Kind::step:
         return map(
             e, [&](double v) { return round_.stored(v, node.stored); }, argument(0));
@@ -142,11 +141,11 @@ class Rounded final : public Interpretation {
             e, node.axes, [&](double sum, double x) { return round_(sum + x); }, argument(0));
       case Kind::dot: {
         const auto add = [&](double sum, double a, double b) { return round_(sum + round_.factor(a) * round_.factor(b)); };
-        const Values::Weighing w = values.weighing(node);
-        if (w.weights < 0) return add_up(e, node.axes, add, argument(0), argument(1));
+        const Values::Read read = values.read_by(node);
+        if (read.weights < 0) return add_up(e, node.axes, add, argument(0), argument(1));
         return add_up(
-            e, node.axes, [&](double sum, double seen, double a, double b) { return seen != 0 ? add(sum, a, b) : sum; }, w.seen,
-            argument(0), argument(1));
+            e, node.axes, [&](double sum, double seen, double a, double b) { return seen != 0 ? add(sum, a, b) : sum; },
+            read.seen, argument(0), argument(1));
       }
       case Kind::sigmoid:
       case Kind::silu:
@@ -220,9 +219,10 @@ class Rounded final : public Interpretation {
 
 }  // namespace
 
-bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
+bool evaluate_rounded(const Graph& all, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
                       Roundings roundings, std::span<double> y) {
-  const Values exact(graph, tensors);
+  const Graph graph = decided(all, [&](const Node& n) { return roundings != Roundings::exact && stores(numerics, n.stored); });
+  const Values exact(graph, tensors, {}, nullptr, Need::values);
   const Rounding round(numerics, roundings, storage, rounds_once(exact));
   const Rounded interpretation(exact, round);
   const Values values(graph, tensors, interpretation);

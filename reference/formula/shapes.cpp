@@ -133,21 +133,45 @@ FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
 }
 
 namespace {
-// Arrays of f64 for each node: its value, three of its error; of a factor |x| and x^2; of a sum its magnitudes.
-constexpr double kArrays = 8;
+constexpr double kArrays = 8;  // of f64 for a node, at most: its value, its errors, and what is computed of these
+
+// Elements of f64 that a node takes where `without` axes are cut.
+double elements_of(const Graph& g, const Node& n, AxisSet without) {
+  const auto size = [&](AxisSet axes) { return static_cast<double>(g.size(axes & ~without)); };
+  const auto multiplies = [&](const Node& user) {
+    return user.kind == Kind::dot &&
+           std::ranges::any_of(user.arguments, [&](int a) { return &g.nodes[static_cast<std::size_t>(a)] == &n; });
+  };
+  const double of_factor = std::ranges::any_of(g.nodes, multiplies) ? 2 : 0;  // |x| and x^2
+  switch (info(n.kind).group) {
+    case Group::leaf: {
+      double places = 0;  // where an input's elements lie along each axis
+      for (const int axis : list_of(n.axes & ~without)) places += static_cast<double>(g.extents[static_cast<std::size_t>(axis)]);
+      return (1 + of_factor) * size(n.axes) + places;
+    }
+    case Group::arithmetic: return (5 + of_factor) * size(n.axes);  // value, two errors and their sum, one on the way
+    case Group::row_function: return kArrays * size(n.axes);
+    case Group::reduction:  // of rows: distances from the maximum, exps, weights
+      return kArrays * size(n.axes) + (n.kind == Kind::logsumexp ? 4 * size(n.axes | n.over) : 0);
+    default: return kArrays * size(n.axes);
+  }
+}
 
 // Bytes of evaluating what is evaluated together.
 double bytes_of_parts(const Graph& g) {
   const std::vector<int> cut = cut_axes(g);
   double own = 0, shared = 0;           // elements of arrays that have the last of these axes, and of others
   each_node(g, [&](const Visited& v) {  // of scans one step
-    const auto size = static_cast<double>(g.size(v.node.axes & ~set_of(cut)));
-    (!cut.empty() && (v.node.axes >> cut.back() & 1) ? own : shared) += size;
+    const bool has_last = !cut.empty() && (v.node.axes >> cut.back() & 1);
+    (has_last ? own : shared) += elements_of(v.graph, v.node, set_of(cut));
   });
-  if (cut.empty()) return 8 * kArrays * shared;
-  const auto extent = static_cast<double>(g.extents[static_cast<std::size_t>(cut.back())]);
-  const double positions = std::min(static_cast<double>(positions_of_part(g, cut)), extent);
-  return 8 * kArrays * omp_get_max_threads() * (positions * own + shared);
+  if (cut.empty()) return 8 * shared;
+  const std::int64_t extent = g.extents[static_cast<std::size_t>(cut.back())];
+  const std::int64_t positions = std::max<std::int64_t>(1, std::min(positions_of_part(g, cut), extent));
+  const std::int64_t parts = (extent + positions - 1) / positions;  // that share what is shared
+  const std::int64_t groups = g.size(set_of(cut)) / std::max<std::int64_t>(1, extent);
+  const auto at_once = [](std::int64_t most) { return static_cast<double>(std::min<std::int64_t>(omp_get_max_threads(), most)); };
+  return 8 * (at_once(parts * groups) * static_cast<double>(positions) * own + at_once(groups) * shared);
 }
 }  // namespace
 

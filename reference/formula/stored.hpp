@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "ops/core/contract.hpp"
 
@@ -17,7 +18,7 @@ enum class Stored : std::uint8_t {
   where_rotated,        // rounds_rotated
   as_factor,            // before it is multiplied: stores_intermediate, or narrow_probabilities
   as_gradient,          // the same, but not with scaled_gradients
-  as_scaled_gradient,   // narrow_probabilities with scaled_gradients
+  as_scaled_gradient,   // the same, but only with scaled_gradients
   with_rounded_weights  // rounds_weights
 };
 inline constexpr std::array<std::string_view, 7> kStoredNames{"with_intermediates",  "with_every_step", "where_rotated",
@@ -26,17 +27,32 @@ inline constexpr std::array<std::string_view, 7> kStoredNames{"with_intermediate
 
 // Whether kernels of these numerics store such a step.
 constexpr bool stores(const Numerics& numerics, Stored stored) {
+  const bool as_factor = numerics.stores_intermediate || numerics.narrow_probabilities;
   switch (stored) {
     case Stored::with_intermediates: return numerics.stores_intermediate;
     case Stored::with_every_step: return numerics.stores_every_step;
     case Stored::where_rotated: return numerics.rounds_rotated;
-    case Stored::as_factor: return numerics.stores_intermediate || numerics.narrow_probabilities;
-    case Stored::as_gradient:
-      return numerics.stores_intermediate || (numerics.narrow_probabilities && !numerics.scaled_gradients);
-    case Stored::as_scaled_gradient: return numerics.narrow_probabilities && numerics.scaled_gradients;
+    case Stored::as_factor: return as_factor;
+    case Stored::as_gradient: return as_factor && !numerics.scaled_gradients;
+    case Stored::as_scaled_gradient: return as_factor && numerics.scaled_gradients;
     case Stored::with_rounded_weights: return numerics.rounds_weights;
   }
   return false;
+}
+
+// The words that stores() reads.
+inline std::vector<bool Numerics::*> words_of(Stored stored) {
+  using N = Numerics;
+  switch (stored) {
+    case Stored::with_intermediates: return {&N::stores_intermediate};
+    case Stored::with_every_step: return {&N::stores_every_step};
+    case Stored::where_rotated: return {&N::rounds_rotated};
+    case Stored::as_factor: return {&N::stores_intermediate, &N::narrow_probabilities};
+    case Stored::as_gradient:
+    case Stored::as_scaled_gradient: return {&N::stores_intermediate, &N::narrow_probabilities, &N::scaled_gradients};
+    case Stored::with_rounded_weights: return {&N::rounds_weights};
+  }
+  return {};
 }
 
 }  // namespace assay::formula

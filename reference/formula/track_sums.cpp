@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of sums and products (track.hpp).  n: the roundings of a chain, A = sum |x|, S = sqrt(sum x^2), c: the exact value.
 //
+// Subnormal factors, sums in memory and results that vanish (Numerics::flushes_storage): at most 2^-126 for each, of a factor
+// times the other one.
+//
 // What the terms bring: `any` adds up; of independent `fresh` errors the least of their sum and a walk; a shared error multiplies
 // the sum of its coefficients, or where it belongs to the axes that are summed, the sum of their sizes.
 //
@@ -92,14 +95,22 @@ Off Tracked::multiply_up(int i) const {
   const Known &a = values_[left], &b = values_[right];
   const Terms& terms = values_[i].terms;
   const auto dot = [&](const Field& x, const Field& y) { return dot_over(e, n.over, x, y); };
+  const Values::Read read = values_.read_by(n);
+  // Of a factor's error what is read: an error that is hidden may be infinite.
+  const auto seen = [&](int argument, const Field& error) {
+    const bool is_infinite = std::ranges::any_of(error.at, [](double v) { return !(v < kInfinity); });
+    if (argument != read.other || !is_infinite) return error;
+    return map(
+        e, [](double s, double v) { return s != 0 ? v : 0.0; }, read.seen, error);
+  };
   Field any, fresh_worst, of_left, of_right;  // the last two: sums of squares
   const auto bring = [&](int argument, const Known& me, const Known& other, const std::map<Symbol, Field>& folded,
                          Field& squares) {
     if (me.exact) return;
     const Off& off = off_[static_cast<std::size_t>(argument)];
-    if (!off.any.none()) any = plus(e, any, dot(spread(e, me.value.axes, off.any), other.size));
+    if (!off.any.none()) any = plus(e, any, dot(seen(argument, spread(e, me.value.axes, off.any)), other.size));
     if (!off.fresh.none()) {
-      const Field mine = spread(e, me.value.axes, off.fresh);
+      const Field mine = seen(argument, spread(e, me.value.axes, off.fresh));
       fresh_worst = plus(e, fresh_worst, dot(mine, other.size));
       squares = dot(map(
                         e, [k = off.k](double f) { return f / k * (f / k); }, mine),
@@ -118,7 +129,8 @@ Off Tracked::multiply_up(int i) const {
   };
   bring(left, a, b, terms.left, of_left);
   bring(right, b, a, terms.right, of_right);
-  if (!a.exact && !b.exact) any = plus(e, any, dot(spread(e, a.value.axes, total(left)), spread(e, b.value.axes, total(right))));
+  if (!a.exact && !b.exact)
+    any = plus(e, any, dot(seen(left, spread(e, a.value.axes, total(left))), seen(right, spread(e, b.value.axes, total(right)))));
   // Factors with different axes err independently of each other: what both had of an array would be repeated in one of them.  In
   // a step of a scan two factors may have the same axes, and the same error: then their deviations add up.
   if (!fresh_worst.none())
@@ -137,16 +149,22 @@ Off Tracked::multiply_up(int i) const {
 
   const Numerics& numerics = declared_.numerics;
   const std::int64_t count = e.size(n.over);
+  const Field terms_read = read.weights < 0 ? Field::number(1) : read.seen;
   Field narrowed;  // sum |a| + |b|, infinite where a factor overflows
   if (numerics.factors.precision) {
     const double most = numerics.factors.threshold();
     const auto within = [most](double v) { return std::fabs(v) < most ? std::fabs(v) : kInfinity; };
-    const int hidden = hidden_factor_of(values_.graph(), n);
-    const Field& seen =
-        hidden < 0 ? Field::number(1) : values_[node(n.arguments[static_cast<std::size_t>(hidden)]).arguments[0]].value;
     narrowed = sum_of(
-        e, n.over, [within](double s, double x, double y) { return s != 0 ? within(x) + within(y) : 0.0; }, seen, a.value,
+        e, n.over, [within](double s, double x, double y) { return s != 0 ? within(x) + within(y) : 0.0; }, terms_read, a.value,
         b.value);
+  }
+  if (numerics.flushes_storage) {
+    const auto size = [](double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; };
+    const Field lost = sum_of(
+        e, n.over, [size](double s, double x, double y) { return s != 0 ? 0x1p-126 * (size(x) + size(y) + 1) : 0.0; }, terms_read,
+        a.value, b.value);
+    any = map(
+        e, [](double error, double of_terms) { return error + of_terms + 0x1p-126; }, any, lost);
   }
   const auto own = [&](Errors errors) {
     if (!numerics.factors.precision)

@@ -107,13 +107,13 @@ class Values {
   Field put(const Node& put, const Field& from) const;
   Field zeros_of_both_signs(const Node& choice, const Field& chosen) const;
   Field only_negative_zeros(const Node& sum) const;
-  // Of a product whose other factor is not read everywhere: the factor by which it is weighed, that other factor, and where it is
-  // read, 1 or 0.  weights = -1: all is read.
-  struct Weighing {
-    int weights = -1, of = -1;
+  // Of a product whose one factor hides parts of the other: the weights of a mean or `where(condition, x, 0)`, the other factor,
+  // and where that is read, 1 or 0.  weights = -1: all is read.
+  struct Read {
+    int weights = -1, other = -1;
     Field seen{};
   };
-  Weighing weighing(const Node& dot) const;
+  Read read_by(const Node& dot) const;
   // An output's values in the order of its tensor.
   std::vector<double> output(std::size_t number) const;
   // Any field of an output's node, in the order of the output's tensor.

@@ -44,8 +44,9 @@ Field Values::load(const Port& input) const {
   Places places;
   for (std::size_t d = 0; d < input.axes.size(); ++d) {
     const int axis = input.axes[d];
-    for (std::int64_t i = 0; i < extents_[axis]; ++i)
-      places[static_cast<std::size_t>(axis)].push_back(t.stride[d] * position(axis, i));
+    std::vector<std::int64_t>& along = places[static_cast<std::size_t>(axis)];
+    along.reserve(static_cast<std::size_t>(extents_[axis]));
+    for (std::int64_t i = 0; i < extents_[axis]; ++i) along.push_back(t.stride[d] * position(axis, i));
   }
   Field out = Field::unwritten(graph_.nodes[static_cast<std::size_t>(input.node)].axes, extents_);
   read(t, list_of(out.axes), extents_, places, out.at.own());
@@ -161,22 +162,22 @@ Field Values::put(const Node& node, const Field& from) const {
 }
 
 // What is hidden of a mean, or of a product by what is 0 where a condition does not hold, is not read.
-Values::Weighing Values::weighing(const Node& dot) const {
+Values::Read Values::read_by(const Node& dot) const {
   const Mean mean = mean_of(graph_, dot);
   const int hidden = mean.weights >= 0 ? -1 : hidden_factor_of(graph_, dot);
   if (mean.weights < 0 && hidden < 0) return {};
   const auto argument = [&](int k) { return dot.arguments[static_cast<std::size_t>(k)]; };
-  Weighing w;
-  w.weights = hidden < 0 ? mean.weights : argument(hidden);
-  w.of = hidden < 0 ? mean.of : argument(1 - hidden);
-  const Node& weighs = graph_.nodes[static_cast<std::size_t>(w.weights)];
+  Read read;
+  read.weights = hidden < 0 ? mean.weights : argument(hidden);
+  read.other = hidden < 0 ? mean.of : argument(1 - hidden);
+  const Node& weighs = graph_.nodes[static_cast<std::size_t>(read.weights)];
   const int condition = hidden < 0 ? condition_of(graph_, weighs) : weighs.arguments[0];
-  w.seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
+  read.seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
   if (weighs.kind == Kind::softmax_or_zero)  // of a row of only -inf nothing is read
-    w.seen = map(
-        extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, w.seen,
-        sum_over(extents_, dot.over, (*this)[w.weights].value));
-  return w;
+    read.seen = map(
+        extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, read.seen,
+        sum_over(extents_, dot.over, (*this)[read.weights].value));
+  return read;
 }
 
 // Infinities and NaNs of the other factor count where they are seen.
@@ -184,15 +185,22 @@ Field Values::multiply_up(const Node& node) const {
   const auto is_finite = [](double v) { return std::isfinite(v); };
   const Field &a = (*this)[node.arguments[0]].value, &b = (*this)[node.arguments[1]].value;
   if (std::ranges::all_of(a.at, is_finite) && std::ranges::all_of(b.at, is_finite)) return dot_over(extents_, node.over, a, b);
-  const Weighing read = weighing(node);
+  const Read read = read_by(node);
   if (read.weights < 0) return dot_over(extents_, node.over, a, b);
-  const Field &weights = (*this)[read.weights].value, &x = (*this)[read.of].value, &seen = read.seen;
-  const Field finite = map(
-      extents_, [](double v) { return std::isfinite(v) ? v : 0.0; }, x);
-  const Field odd = max_over(extents_, x.axes & ~node.over,
-                             map(
-                                 extents_, [](double v) { return std::isfinite(v) ? 0.0 : 1.0; }, x));
-  Field out = dot_over(extents_, node.over, weights, finite);
+  const Field &weights = (*this)[read.weights].value, &x = (*this)[read.other].value;
+  const auto finite = [&](const Field& f) {
+    return map(
+        extents_, [](double v) { return std::isfinite(v) ? v : 0.0; }, f);
+  };
+  const auto odd_along = [&](const Field& f) {  // which places have what is not finite
+    return max_over(extents_, f.axes & ~node.over,
+                    map(
+                        extents_, [](double v) { return std::isfinite(v) ? 0.0 : 1.0; }, f));
+  };
+  // Note: weights of a mean are NaN where their row is, whatever is seen of it.
+  const bool is_mean = graph_.nodes[static_cast<std::size_t>(read.weights)].kind != Kind::where;
+  Field out = dot_over(extents_, node.over, is_mean ? weights : finite(weights), finite(x));
+  const Field odd = plus(extents_, odd_along(weights), odd_along(x));
   const std::vector<int> over = list_of(node.over);
   std::vector<std::int64_t> index;
   const auto here = [&](Field f) {
@@ -208,8 +216,11 @@ Field Values::multiply_up(const Node& node) const {
     index = index_of(k, over, extents_);
     if (here(odd).at[0] == 0) continue;
     out = map(
-        extents_, [](double sum, double w, double v, double s) { return s != 0 && !std::isfinite(v) ? sum + w * v : sum; }, out,
-        here(weights), here(x), here(seen));
+        extents_,
+        [](double sum, double w, double v, double s) {
+          return s != 0 && !(std::isfinite(w) && std::isfinite(v)) ? sum + w * v : sum;
+        },
+        out, here(weights), here(x), here(read.seen));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include "reference/formula/words.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reference/formula/values.hpp"
 #include "reference/formula/visit.hpp"
@@ -15,6 +16,25 @@ const Node& argument(const Graph& graph, const Node& n, std::size_t k) {
 
 bool is_mean(const Graph& graph, const Node& n) { return n.kind == Kind::divide && argument(graph, n, 0).kind == Kind::sum; }
 
+// A product, other than a mean by weights, with a factor that is computed.
+bool multiplies_computed(const Graph& graph, const Node& n) {
+  if (n.kind != Kind::dot || mean_of(graph, n).weights >= 0) return false;
+  return std::ranges::any_of(n.arguments, [&](int a) {
+    const Node& factor = graph.nodes[static_cast<std::size_t>(a)];
+    return factor.kind != Kind::input && info(factor.kind).group != Group::gather;
+  });
+}
+
+// Whether a step, a way or a mean by weights of the graph asks for a word.
+bool asks(const Graph& graph, bool Numerics::*word) {
+  return std::ranges::any_of(graph.nodes, [&](const Node& n) {
+    if (mean_of(graph, n).weights >= 0) return word == &Numerics::narrow_probabilities;
+    if (n.kind != Kind::step && n.kind != Kind::either) return false;
+    const std::vector<bool Numerics::*> words = words_of(n.stored);
+    return std::ranges::find(words, word) != words.end();
+  });
+}
+
 }  // namespace
 
 Legality has_rules(const Graph& all, const Numerics& numerics) {
@@ -26,6 +46,14 @@ Legality has_rules(const Graph& all, const Numerics& numerics) {
   const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
   if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
     return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
+  // Words of factors that a kernel narrows, where the formula does not say which.
+  constexpr std::pair<bool Numerics::*, const char*> kNarrowed[] = {{&Numerics::narrow_probabilities, "narrow_probabilities"},
+                                                                    {&Numerics::scaled_gradients, "scaled_gradients"},
+                                                                    {&Numerics::rounds_weights, "rounds_weights"}};
+  if (std::ranges::any_of(all.nodes, [&](const Node& n) { return multiplies_computed(all, n); }))
+    for (const auto& [word, name] : kNarrowed)
+      if (numerics.*word && !asks(all, word))
+        return Legality::no(std::string(name) + " has no rule, as no step of the formula asks for it");
   return Legality::yes();
 }
 
@@ -35,17 +63,6 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
   const auto reads = [&](auto... words) { ((read.*words = numerics.*words), ...); };
   const auto may_store = [&](auto... words) {  // in the accumulator's own format nothing is rounded again
     if (storage != numerics.accumulate) reads(words...);
-  };
-  const auto may_store_step = [&](Stored stored) {
-    switch (stored) {
-      case Stored::with_intermediates: return may_store(&N::stores_intermediate);
-      case Stored::with_every_step: return may_store(&N::stores_every_step);
-      case Stored::where_rotated: return may_store(&N::rounds_rotated);
-      case Stored::as_factor: return may_store(&N::stores_intermediate, &N::narrow_probabilities);
-      case Stored::as_gradient: return may_store(&N::stores_intermediate, &N::narrow_probabilities, &N::scaled_gradients);
-      case Stored::as_scaled_gradient: return may_store(&N::narrow_probabilities, &N::scaled_gradients);
-      case Stored::with_rounded_weights: return may_store(&N::rounds_weights);
-    }
   };
   each_node(graph, [&](const Visited& v) {
     const Node& n = v.node;
@@ -79,9 +96,8 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::rsqrt: reads(&N::root_error, &N::quotient_error); break;
       case Kind::sum: reads(&N::chain, &N::flushes_storage); break;
       case Kind::dot:
-        reads(&N::chain, &N::mma_terms, &N::factors);
-        if (mean_of(v.graph, n).weights >= 0)
-          reads(&N::quotient_error, &N::flushes_storage, &N::narrow_probabilities, &N::stores_intermediate);
+        reads(&N::chain, &N::mma_terms, &N::factors, &N::flushes_storage);
+        if (mean_of(v.graph, n).weights >= 0) reads(&N::quotient_error, &N::narrow_probabilities, &N::stores_intermediate);
         break;
       case Kind::softmax:
       case Kind::softmax_or_zero:
@@ -92,8 +108,12 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::log_softmax:
         reads(&N::chain, &N::function_error, &N::fused_exponent, &N::flushes_subnormals, &N::rescales);
         break;
-      case Kind::step: may_store_step(n.stored); break;
-      case Kind::either: reads(&N::rounds_weights); break;
+      case Kind::step:
+        for (bool N::*word : words_of(n.stored)) may_store(word);
+        break;
+      case Kind::either:
+        for (bool N::*word : words_of(n.stored)) reads(word);
+        break;
       // These read the accumulator's format alone.
       case Kind::input:
       case Kind::constant:

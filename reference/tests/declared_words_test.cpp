@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/layernorm.hpp"
+#include "ops/linear.hpp"
 #include "ops/rmsnorm.hpp"
 #include "ops/softmax.hpp"
 #include "reference/tests/golden_testing.hpp"
@@ -129,6 +130,25 @@ TEST_CASE("words: running moments err by a chain of roundings, whatever the lane
     const double r = 1 / std::sqrt(squares / double{kCols} + 1e-5);
     for (std::size_t k = 0; k < kCols; ++k) y[k] = (x[k] - static_cast<double>(mean)) * r;
     tried.add(row, y, {.running_moments = true}, {.chain = {.lanes = kCols}});
+  }
+  tried.check();
+}
+
+TEST_CASE("words: subnormal factors that vanish cost the least normal number times the other factor", "[numerics]") {
+  Tried tried;
+  Draws draw;
+  for (int trial = 0; trial < 50; ++trial) {
+    std::vector<double> x(8), weight(8), y(1);
+    double flushed = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      x[k] = draw() * 0x1p-125;
+      weight[k] = 1 + draw() / 2;
+      flushed += (std::fabs(x[k]) < 0x1p-126 ? 0 : x[k]) * weight[k];
+    }
+    y[0] = std::fabs(flushed) < 0x1p-126 ? 0 : flushed;
+    const Row<linear> row(
+        {.x = test::matrix(x, 1, 8), .weight = test::matrix(weight, 1, 8), .bias = {}, .y = test::matrix(y, 1, 1)});
+    tried.add(row, y, {.flushes_storage = true}, {});
   }
   tried.check();
 }

@@ -27,7 +27,7 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); });
 }
 
-TEST_CASE("formulas: as a second oracle they have the bits of the one by hand", "[formula]") {
+TEST_CASE("formulas: evaluated term by term without roundings they give the golden", "[formula]") {
   for (const char* line : {"add bf16 rows=5 cols=33 seed=3", "linear f16 tokens=3 hidden=65 out=5 bias=yes seed=3",
                            "linear f32 tokens=3 hidden=65 out=5 seed=4", "softmax f16 rows=5 cols=33 seed=3",
                            "softmax bf16 rows=5 cols=33 fill=inf_in_row seed=3", "row_reduce f16 rows=5 cols=33 what=sum seed=3",
@@ -37,15 +37,6 @@ TEST_CASE("formulas: as a second oracle they have the bits of the one by hand", 
     const Op& op = *find_op(c.op);
     const test::FilledCase filled(op, c);
     filled.problem().solve();
-    for (const Numerics& n : {Numerics{}, Numerics{.stores_intermediate = true}, Numerics{.accumulate = f16}})
-      for (const Roundings r : {Roundings::declared, Roundings::one_lower}) {
-        if (c.op == "add" && r == Roundings::one_lower) continue;   // by hand the sum is exact, and the output loses bits
-        if (c.dtype == f32 && r == Roundings::one_lower) continue;  // by hand factors lose bits, and sums do not
-        if (attribute(c, "what") == 1 && r == Roundings::one_lower) continue;  // a maximum rounds nothing that could be lower
-        std::vector<double> by_hand(filled.problem().golden(0).size());
-        op.hooks.oracle(filled.problem().args(), n, r, by_hand);
-        CHECK(same(rounded(filled, c.dtype, n, r), by_hand));
-      }
     const std::vector<double> exact = rounded(filled, c.dtype, {}, Roundings::exact);
     const std::span<const double> golden = filled.problem().golden(0);
     for (std::size_t i = 0; i < exact.size(); ++i)

@@ -80,6 +80,27 @@ TEST_CASE("words: bounds are the same without those that a formula does not read
   }
 }
 
+TEST_CASE("words: a step is stored by the words that it names, and by no other", "[formula]") {
+  bool Numerics::*const kWords[] = {&Numerics::stores_intermediate, &Numerics::stores_every_step,    &Numerics::rounds_rotated,
+                                    &Numerics::rounds_weights,      &Numerics::narrow_probabilities, &Numerics::scaled_gradients};
+  for (std::size_t k = 0; k < kStoredNames.size(); ++k) {
+    const auto stored = static_cast<Stored>(k);
+    const std::vector<bool Numerics::*> named = words_of(stored);
+    std::vector<bool> matters(std::size(kWords));
+    for (unsigned said = 0; said < 64; ++said) {
+      Numerics n;
+      for (std::size_t w = 0; w < std::size(kWords); ++w) n.*kWords[w] = (said >> w & 1) != 0;
+      for (std::size_t w = 0; w < std::size(kWords); ++w) {
+        Numerics other = n;
+        other.*kWords[w] = !(n.*kWords[w]);
+        matters[w] = matters[w] || stores(n, stored) != stores(other, stored);
+      }
+    }
+    INFO(kStoredNames[k]);
+    for (std::size_t w = 0; w < std::size(kWords); ++w) CHECK(matters[w] == (std::ranges::count(named, kWords[w]) > 0));
+  }
+}
+
 TEST_CASE("words: bounds are not narrower with one more, unless it stands for another way to compute", "[formula]") {
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
     INFO(f->op);

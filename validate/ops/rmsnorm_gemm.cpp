@@ -57,11 +57,11 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return gemm_fills::cancelling_but(s.dtype == bf16 ? 0x1p-2 : 0x1p-7, s, i);
 }
 
-// rho, the relative error of r, m = mean(x^2), u: unit roundoff of the accumulator.  m has n roundings: each square, the chain of
-// additions, the division.  All terms are positive, so partial sums are at most m: coherent n u m; independent, a random walk of
-// n steps of u m / sqrt(3): lambda sqrt(n) u m.  Underflow of the squares and of their mean: half the least subnormal each.
-// epsilon is rounded and added: 2 u.  A relative error d of m + epsilon gives 1/sqrt(1 - d) - 1 in r; root and division add
-// root_error u and quotient_error u.
+// Of the sweep alone, beside the formula's bound: rho, the relative error of r, m = mean(x^2), u: unit roundoff of the
+// accumulator.  m has n roundings: each square, the chain of additions, the division.  All terms are positive, so partial sums
+// are at most m: coherent n u m; independent, a random walk of n steps of u m / sqrt(3): lambda sqrt(n) u m.  Underflow of the
+// squares and of their mean: half the least subnormal each. epsilon is rounded and added: 2 u.  A relative error d of m + epsilon
+// gives 1/sqrt(1 - d) - 1 in r; root and division add root_error u and quotient_error u.
 double inverse_rms_error(const rmsnorm_gemm::Args& a, const Numerics& numerics, Errors errors, double square) {
   const std::int64_t hidden = a.x.shape[1];
   const double u = unit_roundoff(numerics.accumulate), total = square + a.epsilon;
