@@ -13,12 +13,10 @@ static void write(const assay::layernorm_linear::Args& a, Formula& f) {
   const Array r = rsqrt(mean(hidden)(square(centred)) + a.epsilon);
   const Array n = step("n", centred * r * gamma + beta);
 
-  // With gamma in the weight: x less a pivot near the mean, which a kernel rounds to the dtype, here as far from the mean as that
-  // takes it.  It is stored at a power of two near its deviation, from half of that on: half loses most where it is subnormal.
-  // What the pivot is off by comes last.
+  // With gamma in the weight: x less a pivot, the mean in the dtype.  It is stored at a power of two near its deviation, from
+  // half of that on: half loses most where it is subnormal.  What the mean is off by comes last.
   const Stored rounded = Stored::with_rounded_weights;
-  const Array pivot = middle * (1 + unit_roundoff(a.y.dtype)), half = r * 0.5,
-              scaled = step("scaled_weight", gamma * weight, rounded);
+  const Array pivot = rounded_to(a.y.dtype, middle), half = r * 0.5, scaled = step("scaled_weight", gamma * weight, rounded);
   const Array pivoted = sum(hidden)(step("pivoted", (x - pivot) * half, rounded) * scaled);
   const Array folded = (pivoted - (middle - pivot) * half * sum(hidden)(scaled)) * 2 + sum(hidden)(beta * weight);
 
