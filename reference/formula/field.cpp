@@ -250,6 +250,9 @@ Field dot_over(const Extents& e, AxisSet over, const Field& left, const Field& r
     return map(
         e, [](double x, double y) { return x * y; }, a, b);
 
+  // Note: the bits of a product would depend on the number of threads that share it.  Parts have threads (evaluate.cpp).
+  static const bool alone = (Eigen::setNbThreads(1), true);
+  (void)alone;
   const Eigen::Index m = e.size(rows), n = e.size(columns), k = e.size(inner), count = e.size(batch);
   const Factor x(e, a, batch, rows, inner), y(e, b, batch, columns, inner);
   Field out = Field::unwritten(batch | rows | columns, e);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that problems are solved by their formulas.
+#include <omp.h>
+
 #include <cmath>
 
 #include "reference/tests/formula_testing.hpp"
@@ -91,6 +93,24 @@ TEST_CASE("formulas: numerics without a rule have no bounds", "[formula]") {
   const Numerics narrow{.accumulate = f16};
   CHECK_FALSE(problem.has_bounds(narrow));
   CHECK_THROWS_WITH(problem.bound(narrow, 0, 1), Catch::Matchers::Contains("has no rule for accumulators narrower than f32"));
+}
+
+TEST_CASE("formulas: values have the same bits whatever the number of threads", "[formula]") {
+  std::vector<std::vector<double>> solved;
+  const int before = omp_get_max_threads();
+  for (const int threads : {1, 4}) {
+    omp_set_num_threads(threads);
+    for (const char* line :
+         {"linear f16 tokens=64 hidden=600 out=33 seed=909187312", "linear f32 tokens=200 hidden=1000 out=300 seed=3"}) {
+      const test::FilledCase filled(*find_op("linear"), case_of("linear", line));
+      filled.problem().solve();
+      const std::span<const double> golden = filled.problem().golden(0);
+      solved.emplace_back(golden.begin(), golden.end());
+    }
+  }
+  omp_set_num_threads(before);
+  CHECK(solved[0] == solved[2]);
+  CHECK(solved[1] == solved[3]);
 }
 
 TEST_CASE("formulas: a case without elements is solved", "[formula]") {
