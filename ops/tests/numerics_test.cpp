@@ -1,42 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes what a declared word of Numerics stands for, step by step in float, as the kernels of cuda/OP/variants do.  Every
-// error must be within the bound with the word, and some error outside the bound without it.
+// What declared words of Numerics cost in products and in SiLU, and of whom exact answers are asked.  Whole ops:
+// reference/tests/declared_words_test.cpp.
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 
 #include "catch_shim.hpp"
 #include "ops/core/activation.hpp"
 #include "ops/core/gemm_bound.hpp"
+#include "ops/tests/simulated.hpp"
 
 using namespace assay;
+using test::Draws, test::Tried;
 
 namespace {
 
-// Values within [-1, 1), of f32.
-struct Draws {
-  std::uint64_t state = 1;
-  float operator()() {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<float>(static_cast<std::int32_t>(state >> 32)) * 0x1p-31f;
-  }
-};
-
 float rounded(DType t, float v) { return static_cast<float>(round_to(t, v)); }
-
-// Over many draws: errors and bounds of one answer.
-struct Tried {
-  double largest = 0, largest_without = 0;  // err/bound with the word and without it
-  void add(double error, double bound, double bound_without) {
-    largest = std::max(largest, error / bound);
-    largest_without = std::max(largest_without, error / bound_without);
-  }
-  void check() const {
-    CHECK(largest <= 1);
-    CHECK(largest_without > 1);
-  }
-};
 
 // A dot product of `terms` draws, computed by `step` from sum, x and w.
 Tried products(const Numerics& numerics, int terms, float least, const std::function<float(float, float, float)>& step) {

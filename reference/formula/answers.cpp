@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/formula/answers.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 
 #include "reference/formula/evaluate.hpp"
@@ -10,26 +14,46 @@
 namespace assay::formula {
 namespace {
 
-class Answers final : public FormulaAnswers {
+// A graph of a case, and its values in parts, which are kept if the case is small.
+class Evaluated {
  public:
-  Answers(Graph graph, std::vector<Tensor> inputs, DType storage, const RowsOf& rows_of,
-          std::span<const std::span<double>> values, Need need)
-      : graph_(need == Need::bounds ? std::move(graph) : decided(std::move(graph), [](const Node&) { return false; })),
-        inputs_(std::move(inputs)),
-        storage_(storage),
-        need_(need),
-        parts_(graph_, inputs_, rows_of, need) {
+  Evaluated(Graph graph, const std::vector<Tensor>& inputs, const RowsOf& rows_of, Need need)
+      : graph_(std::move(graph)), parts_(graph_, inputs, rows_of, need) {
     std::int64_t elements = 0;
     each_node(graph_, [&](const Visited& v) { elements += graph_.size(v.node.axes); });
     if (elements <= kMostKept && need == Need::bounds) kept_ = parts_.all();
-    for_each_part([&](const PartOf& part) { write(part, values, [&](std::size_t i) { return part.values->output(i); }); });
+  }
+  void visit(const std::function<void(const PartOf&)>& visit) const {
+    if (kept_.empty()) return parts_.visit(visit);
+    for (const PartOf& part : kept_) visit(part);
+  }
+
+ private:
+  Graph graph_;
+  Parts parts_;
+  std::vector<PartOf> kept_;
+};
+
+class Answers final : public FormulaAnswers {
+ public:
+  Answers(Graph graph, std::vector<Tensor> inputs, DType storage, RowsOf rows_of, std::span<const std::span<double>> values,
+          Need need)
+      : graph_(std::move(graph)),
+        inputs_(std::move(inputs)),
+        storage_(storage),
+        rows_of_(std::move(rows_of)),
+        need_(need),
+        first_way_(decided(graph_, [](const Node&) { return false; }), inputs_, rows_of_, need) {
+    std::size_t next = 0;
+    for (const Port& output : graph_.outputs) span_of_.push_back(graph_.size(set_of(output.axes)) > 0 ? next++ : kNoSpan);
+    first_way_.visit([&](const PartOf& part) { write(part, values, [&](std::size_t i) { return part.values->output(i); }); });
   }
 
   Legality has_rules(const Numerics& numerics) const override { return formula::has_rules(graph_, numerics); }
   Numerics words_read(const Numerics& numerics) const override { return formula::words_read(graph_, storage_, numerics); }
   void bounds(Errors errors, const Numerics& numerics, std::span<const std::span<double>> outputs) override {
     if (need_ == Need::values) throw std::logic_error("bounds of a case of which values alone were asked");
-    for_each_part([&](const PartOf& part) {
+    evaluated(numerics).visit([&](const PartOf& part) {
       const Values& values = *part.values;
       const Tracked tracked(values, {numerics, errors, storage_});
       write(part, outputs, [&](std::size_t i) {
@@ -43,28 +67,32 @@ class Answers final : public FormulaAnswers {
   }
 
  private:
-  void for_each_part(const std::function<void(const PartOf&)>& visit) const {
-    if (kept_.empty()) return parts_.visit(visit);
-    for (const PartOf& part : kept_) visit(part);
+  static constexpr std::size_t kNoSpan = SIZE_MAX;
+
+  // Only kernels that take a second way somewhere need both.
+  const Evaluated& evaluated(const Numerics& numerics) {
+    const auto takes_second = [&](const Node& n) { return n.kind == Kind::either && stores(numerics, n.stored); };
+    if (std::ranges::none_of(graph_.nodes, takes_second)) return first_way_;
+    std::call_once(asked_, [&] { both_ways_.emplace(graph_, inputs_, rows_of_, need_); });
+    return *both_ways_;
   }
-  // Writes a part of each output that is not empty.
+  // Writes a part of each of the first outputs that are not empty, to its span.
   template <class Elements>
   void write(const PartOf& part, std::span<const std::span<double>> outputs, Elements&& elements) const {
-    for (std::size_t i = 0; i < part.outputs.size(); ++i) {
-      const auto is_written = [&](std::size_t o) { return graph_.size(set_of(graph_.outputs[o].axes)) > 0; };
-      std::size_t before = 0;  // outputs that are not empty
-      for (std::size_t o = 0; o < part.outputs[i]; ++o) before += is_written(o) ? 1 : 0;
-      if (is_written(part.outputs[i]) && before < outputs.size())
-        place(*part.values, part.values->graph().outputs[i], elements(i), outputs[before]);
-    }
+    for (std::size_t i = 0; i < part.outputs.size(); ++i)
+      if (const std::size_t span = span_of_[part.outputs[i]]; span < outputs.size())
+        place(*part.values, part.values->graph().outputs[i], elements(i), outputs[span]);
   }
 
   Graph graph_;
   std::vector<Tensor> inputs_;
   DType storage_;
+  RowsOf rows_of_;
   Need need_;
-  Parts parts_;
-  std::vector<PartOf> kept_;  // of a small case, all parts
+  Evaluated first_way_;
+  std::vector<std::size_t> span_of_;  // of each output
+  std::once_flag asked_;
+  std::optional<Evaluated> both_ways_;
 };
 
 }  // namespace
@@ -74,9 +102,9 @@ double rounded_last(DType output, DType accumulate, double value, double error) 
   return output == f32 && accumulate == f32 ? error : error + rounding_error(output, value, error);
 }
 
-std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, const RowsOf& rows_of,
+std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, RowsOf rows_of,
                                            std::span<const std::span<double>> values, Need need) {
-  return std::make_unique<Answers>(std::move(graph), std::move(inputs), storage, rows_of, values, need);
+  return std::make_unique<Answers>(std::move(graph), std::move(inputs), storage, std::move(rows_of), values, need);
 }
 
 }  // namespace assay::formula

@@ -19,9 +19,9 @@ inline constexpr std::int64_t kMostKept = 1 << 20;
 double rounded_last(DType output, DType accumulate, double value, double error);
 
 // `inputs`: the graph's, in its order; they are read again where values are not kept, so they must stay as they are.  `storage`:
-// the dtype of the tensors that share the case's.  Writes the values of these rows
-// to `values`, a span for each of the first outputs that are not empty.
-std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, const RowsOf& rows_of,
+// the dtype of the tensors that share the case's.  `rows_of` is asked again too.  Writes the values of these rows to `values`, a
+// span for each of the first outputs that are not empty.
+std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, RowsOf rows_of,
                                            std::span<const std::span<double>> values, Need need);
 
 }  // namespace assay::formula

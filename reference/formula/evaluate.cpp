@@ -8,7 +8,6 @@
 #include <exception>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 
 #include "reference/formula/visit.hpp"
 
@@ -309,28 +308,6 @@ void place(const Values& part, const Port& output, const std::vector<double>& fr
     along = std::move(at);
   }
   walk(output.axes, part.extents(), places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
-}
-
-std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,
-                             std::span<const Declared> declared) {
-  std::vector<Answer> answers(graph.outputs.size());
-  for (std::size_t o = 0; o < answers.size(); ++o) {
-    const auto size = static_cast<std::size_t>(graph.size(set_of(graph.outputs[o].axes)));
-    answers[o].values.resize(size);
-    answers[o].errors.assign(declared.size(), std::vector<double>(size));
-  }
-  if (!rows.all() && groups_of(graph).size() > 1) throw std::logic_error("a sample of rows of outputs that are evaluated apart");
-  Parts(graph, tensors, [&](std::size_t) { return rows; }).visit([&](const PartOf& part) {
-    const Values& values = *part.values;
-    const auto place_all = [&](const auto& of, const auto& to) {
-      for (std::size_t i = 0; i < part.outputs.size(); ++i)
-        place(values, values.graph().outputs[i], of.output(i), to(answers[part.outputs[i]]));
-    };
-    place_all(values, [](Answer& answer) -> std::vector<double>& { return answer.values; });
-    for (std::size_t k = 0; k < declared.size(); ++k)
-      place_all(Tracked(values, declared[k]), [k](Answer& answer) -> std::vector<double>& { return answer.errors[k]; });
-  });
-  return answers;
 }
 
 }  // namespace assay::formula

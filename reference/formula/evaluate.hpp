@@ -12,12 +12,6 @@
 
 namespace assay::formula {
 
-// Of one output, row-major; of rows that were not asked for nothing is written.
-struct Answer {
-  std::vector<double> values;
-  std::vector<std::vector<double>> errors;  // for each of what was declared: before the output's own rounding
-};
-
 // Outputs that are evaluated together, and the part of a graph that computes them.
 struct Together {
   Graph graph;
@@ -60,9 +54,5 @@ class Parts {
 
 // Writes a part's elements of an output to their places in the whole.
 void place(const Values& part, const Port& output, const std::vector<double>& from, std::span<double> to);
-
-// `tensors`: the inputs, in the graph's order.  `rows` are indices of all axes of the first output but its last.
-std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,
-                             std::span<const Declared> declared);
 
 }  // namespace assay::formula

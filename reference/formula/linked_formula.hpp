@@ -93,7 +93,8 @@ struct LinkedFormula {
     const detail::DeclareTensors declared = record(args, f);
     const Graph graph = f.graph();
     return answers_of(
-        graph, declared.inputs, declared.dtype(), [&](std::size_t o) { return rows_of(args, rows, graph, o); }, values, need);
+        graph, declared.inputs, declared.dtype(), [args, rows, graph](std::size_t o) { return rows_of(args, rows, graph, o); },
+        values, need);
   }
   // Of the rows that are asked for, which are the first output's, those of another output.
   static Rows rows_of(const Args& args, const Rows& rows, const Graph& graph, std::size_t output) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records formulas (formula.hpp).
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <span>
 

@@ -18,7 +18,6 @@
 #include "reference/formula/track.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "ops/core/activation.hpp"
 

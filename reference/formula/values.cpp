@@ -97,16 +97,6 @@ Mean mean_of(const Graph& graph, const Node& node) {
   return {};
 }
 
-int hidden_factor_of(const Graph& graph, const Node& dot) {
-  for (int k = 0; k < 2; ++k) {
-    const Node& factor = graph.nodes[static_cast<std::size_t>(dot.arguments[static_cast<std::size_t>(k)])];
-    if (factor.kind != Kind::where) continue;
-    const Node& otherwise = graph.nodes[static_cast<std::size_t>(factor.arguments[2])];
-    if (otherwise.kind == Kind::constant && otherwise.number == 0) return k;
-  }
-  return -1;
-}
-
 int condition_of(const Graph& graph, const Node& row_function) {
   const Node& argument = graph.nodes[static_cast<std::size_t>(row_function.arguments[0])];
   if (argument.kind != Kind::where) return -1;

@@ -65,8 +65,6 @@ struct Mean {
   int of = -1;
 };
 Mean mean_of(const Graph& graph, const Node& node);
-// Which factor of a product is `where(condition, x, 0)`: where the condition does not hold, the other one is not read.  -1: none.
-int hidden_factor_of(const Graph& graph, const Node& dot);
 // The condition under which a row function's argument is not -inf; -1: none.
 int condition_of(const Graph& graph, const Node& row_function);
 

@@ -161,22 +161,31 @@ Field Values::put(const Node& node, const Field& from) const {
   return out;
 }
 
+namespace {
+// A factor `where(condition, x, 0)` of a product, and the other one; -1: none.
+Mean hidden_by_zeros(const Graph& graph, const Node& dot) {
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Node& factor = graph.nodes[static_cast<std::size_t>(dot.arguments[k])];
+    if (factor.kind != Kind::where) continue;
+    const Node& otherwise = graph.nodes[static_cast<std::size_t>(factor.arguments[2])];
+    if (otherwise.kind == Kind::constant && otherwise.number == 0) return {dot.arguments[k], dot.arguments[1 - k]};
+  }
+  return {};
+}
+}  // namespace
+
 // What is hidden of a mean, or of a product by what is 0 where a condition does not hold, is not read.
 Values::Read Values::read_by(const Node& dot) const {
   const Mean mean = mean_of(graph_, dot);
-  const int hidden = mean.weights >= 0 ? -1 : hidden_factor_of(graph_, dot);
-  if (mean.weights < 0 && hidden < 0) return {};
-  const auto argument = [&](int k) { return dot.arguments[static_cast<std::size_t>(k)]; };
-  Read read;
-  read.weights = hidden < 0 ? mean.weights : argument(hidden);
-  read.other = hidden < 0 ? mean.of : argument(1 - hidden);
-  const Node& weighs = graph_.nodes[static_cast<std::size_t>(read.weights)];
-  const int condition = hidden < 0 ? condition_of(graph_, weighs) : weighs.arguments[0];
-  read.seen = condition < 0 ? Field::number(1) : (*this)[condition].value;
+  const auto& [weights, other] = mean.weights >= 0 ? mean : hidden_by_zeros(graph_, dot);
+  if (weights < 0) return {};
+  const Node& weighs = graph_.nodes[static_cast<std::size_t>(weights)];
+  const int condition = mean.weights >= 0 ? condition_of(graph_, weighs) : weighs.arguments[0];
+  Read read{weights, other, condition < 0 ? Field::number(1) : (*this)[condition].value};
   if (weighs.kind == Kind::softmax_or_zero)  // of a row of only -inf nothing is read
     read.seen = map(
         extents_, [](double s, double sum) { return sum != 0 ? s : 0.0; }, read.seen,
-        sum_over(extents_, dot.over, (*this)[read.weights].value));
+        sum_over(extents_, dot.over, (*this)[weights].value));
   return read;
 }
 

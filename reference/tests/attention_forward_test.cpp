@@ -3,7 +3,6 @@
 #include "ops/attention_forward.hpp"
 
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "catch_shim.hpp"

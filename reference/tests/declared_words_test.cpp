@@ -3,26 +3,21 @@
 // error must be within the bound with the word, and some error outside the bound without it.
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ops/layernorm.hpp"
 #include "ops/linear.hpp"
 #include "ops/rmsnorm.hpp"
 #include "ops/softmax.hpp"
+#include "ops/tests/simulated.hpp"
 #include "reference/tests/golden_testing.hpp"
 #include "reference/tests/solving.hpp"
 
 namespace assay {
 namespace {
 
-// Values within [-1, 1), of f32.
-struct Draws {
-  std::uint64_t state = 1;
-  float operator()() {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<float>(static_cast<std::int32_t>(state >> 32)) * 0x1p-31f;
-  }
-};
+using test::Draws, test::Tried;
 
 // The first output of one row, y, and its bounds.
 template <class Op>
@@ -42,23 +37,20 @@ struct Row {
   }
 };
 
-// Over many draws: err/bound with the word and without it.
-struct Tried {
-  double largest = 0, largest_without = 0;
-  template <class Op>
-  void add(const Row<Op>& row, const std::vector<double>& got, const Numerics& with, const Numerics& without) {
-    const std::vector<double> bounds = row.bounds(with), tight = row.bounds(without);
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      const double error = std::fabs(got[i] - row.y[i]);
-      largest = std::max(largest, error / bounds[i]);
-      largest_without = std::max(largest_without, error / tight[i]);
-    }
-  }
-  void check() const {
-    CHECK(largest <= 1);
-    CHECK(largest_without > 1);
-  }
-};
+// Adds each element of a row.
+template <class Op>
+void add(Tried& tried, const Row<Op>& row, const std::vector<double>& got, const Numerics& with, const Numerics& without) {
+  const std::vector<double> bounds = row.bounds(with), tight = row.bounds(without);
+  for (std::size_t i = 0; i < got.size(); ++i) tried.add(std::fabs(got[i] - row.y[i]), bounds[i], tight[i]);
+}
+
+Row<layernorm> normed(std::vector<double>& x, std::vector<double>& gamma, std::vector<double>& beta, std::vector<double>& y) {
+  const auto cols = static_cast<std::int64_t>(x.size());
+  return Row<layernorm>({.x = test::matrix(x, 1, cols),
+                         .gamma = test::vector_of(gamma),
+                         .beta = test::vector_of(beta),
+                         .y = test::matrix(y, 1, cols)});
+}
 
 }  // namespace
 
@@ -76,7 +68,7 @@ TEST_CASE("words: a fused exponent's maximum rounds", "[numerics]") {
     // Only the sum has the shift, as in an online softmax whose threads have other maxima.
     for (std::size_t i = 0; i < 3; ++i) y[i] = std::exp(x[i] - x[0]) / sum;
     const Row<softmax> row({.x = test::matrix(x, 1, 3), .y = test::matrix(y, 1, 3)});
-    tried.add(row, y, {.function_error = 1, .fused_exponent = true}, {.function_error = 1});
+    add(tried, row, y, {.function_error = 1, .fused_exponent = true}, {.function_error = 1});
   }
   tried.check();
 }
@@ -92,10 +84,7 @@ TEST_CASE("words: an affine that is folded into the norm loses the low bits of t
       gamma[static_cast<std::size_t>(c)] = draw();
       beta[static_cast<std::size_t>(c)] = draw();
     }
-    const Row<layernorm> row({.x = test::matrix(x, 1, kCols),
-                              .gamma = test::vector_of(gamma),
-                              .beta = test::vector_of(beta),
-                              .y = test::matrix(y, 1, kCols)});
+    const Row<layernorm> row = normed(x, gamma, beta, y);
     double mean = 0, variance = 1e-5;
     for (const double v : x) mean += v / kCols;
     for (const double v : x) variance += (v - mean) * (v - mean) / kCols;
@@ -105,7 +94,7 @@ TEST_CASE("words: an affine that is folded into the norm loses the low bits of t
       y[c] = static_cast<float>(x[c]) * a + (static_cast<float>(beta[c]) - of_mean * a);
     }
     // Of a chain of 16 lanes: the mean is as good as above.
-    tried.add(row, y, {.chain = {.lanes = kCols}, .folded_affine = true}, {.chain = {.lanes = kCols}});
+    add(tried, row, y, {.chain = {.lanes = kCols}, .folded_affine = true}, {.chain = {.lanes = kCols}});
   }
   tried.check();
 }
@@ -117,10 +106,7 @@ TEST_CASE("words: running moments err by a chain of roundings, whatever the lane
   for (int trial = 0; trial < 100; ++trial) {
     std::vector<double> x(kCols), gamma(kCols, 1), beta(kCols, 0), y(kCols);
     for (double& v : x) v = 50.0f + draw();
-    const Row<layernorm> row({.x = test::matrix(x, 1, kCols),
-                              .gamma = test::vector_of(gamma),
-                              .beta = test::vector_of(beta),
-                              .y = test::matrix(y, 1, kCols)});
+    const Row<layernorm> row = normed(x, gamma, beta, y);
     float mean = 0, squares = 0;
     for (std::size_t k = 0; k < kCols; ++k) {
       const float v = static_cast<float>(x[k]), before = v - mean;
@@ -129,7 +115,7 @@ TEST_CASE("words: running moments err by a chain of roundings, whatever the lane
     }
     const double r = 1 / std::sqrt(squares / double{kCols} + 1e-5);
     for (std::size_t k = 0; k < kCols; ++k) y[k] = (x[k] - static_cast<double>(mean)) * r;
-    tried.add(row, y, {.running_moments = true}, {.chain = {.lanes = kCols}});
+    add(tried, row, y, {.running_moments = true}, {.chain = {.lanes = kCols}});
   }
   tried.check();
 }
@@ -148,7 +134,7 @@ TEST_CASE("words: subnormal factors that vanish cost the least normal number tim
     y[0] = std::fabs(flushed) < 0x1p-126 ? 0 : flushed;
     const Row<linear> row(
         {.x = test::matrix(x, 1, 8), .weight = test::matrix(weight, 1, 8), .bias = {}, .y = test::matrix(y, 1, 1)});
-    tried.add(row, y, {.flushes_storage = true}, {});
+    add(tried, row, y, {.flushes_storage = true}, {});
   }
   tried.check();
 }

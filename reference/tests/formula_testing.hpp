@@ -11,6 +11,39 @@
 #include "reference/formula/linked_formula.hpp"
 #include "reference/tests/golden_testing.hpp"
 
+namespace assay::formula {
+
+// Of one output, row-major; of rows that were not asked for nothing is written.
+struct Answer {
+  std::vector<double> values;
+  std::vector<std::vector<double>> errors;  // for each of what was declared: before the output's own rounding
+};
+
+// Values and errors of a whole case.  `tensors`: the inputs, in the graph's order.  `rows` are indices of all axes but the last
+// of each output, so of a sample the outputs have the same rows.
+inline std::vector<Answer> evaluate(const Graph& graph, std::span<const Tensor> tensors, const Rows& rows,
+                                    std::span<const Declared> declared) {
+  std::vector<Answer> answers(graph.outputs.size());
+  for (std::size_t o = 0; o < answers.size(); ++o) {
+    const auto size = static_cast<std::size_t>(graph.size(set_of(graph.outputs[o].axes)));
+    answers[o].values.resize(size);
+    answers[o].errors.assign(declared.size(), std::vector<double>(size));
+  }
+  Parts(graph, tensors, [&](std::size_t) { return rows; }).visit([&](const PartOf& part) {
+    const Values& values = *part.values;
+    const auto place_all = [&](const auto& of, const auto& to) {
+      for (std::size_t i = 0; i < part.outputs.size(); ++i)
+        place(values, values.graph().outputs[i], of.output(i), to(answers[part.outputs[i]]));
+    };
+    place_all(values, [](Answer& answer) -> std::vector<double>& { return answer.values; });
+    for (std::size_t k = 0; k < declared.size(); ++k)
+      place_all(Tracked(values, declared[k]), [k](Answer& answer) -> std::vector<double>& { return answer.errors[k]; });
+  });
+  return answers;
+}
+
+}  // namespace assay::formula
+
 namespace assay::test {
 
 inline const formula::NamedFormula* find_formula(std::string_view op) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "catch_shim.hpp"

@@ -314,10 +314,10 @@ bool right_in(Problem& other, std::vector<std::int64_t> rows, const Problem& jud
   other.set_errors(judging.errors());
   other.solve(std::move(rows));
   std::int64_t wrong = 0, still = 0, mended = 0;
-  for (const NumberedOutput& y : outputs)
+  for (const NumberedOutput& y : outputs) {
+    const std::span<const double> goldens = judging.golden(y.number), bounds = judging.bounds(numerics, y.number);
     each_judged(other, numerics, y.number, y.got, false, [&](const Element& e) {
-      const double golden = judging.golden(y.number)[static_cast<std::size_t>(e.i)],
-                   bound = judging.bound(numerics, y.number, e.i);
+      const double golden = goldens[static_cast<std::size_t>(e.i)], bound = bounds[static_cast<std::size_t>(e.i)];
       const double room = kWider * (bound + unit_roundoff(y.got.dtype) * std::fabs(e.got));
       const bool was_wrong = !(std::fabs(e.got - golden) <= bound);
       const bool both_nan = std::isnan(e.got) && std::isnan(e.golden);
@@ -326,6 +326,7 @@ bool right_in(Problem& other, std::vector<std::int64_t> rows, const Problem& jud
       still += is_wrong;
       mended += was_wrong && !is_wrong && !both_nan;  // Note: many faults give a NaN
     });
+  }
   return mended >= fewest && still <= wrong / kOneIn;
 }
 

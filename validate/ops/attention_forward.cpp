@@ -2,9 +2,6 @@
 // Judge hooks of attention_forward: exact probes, fills, relations.
 #include "ops/attention_forward.hpp"
 
-#include <limits>
-#include <vector>
-
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/packed_fills.hpp"

@@ -102,7 +102,7 @@ void add_relation(Hooks& hooks, Relation r) {
 
 void derive_hooks(Op& op, const FormulaOf& formula) {
   Hooks& hooks = op.hooks;
-  if (!hooks.oracle) hooks.oracle = formula.oracle;
+  hooks.oracle = formula.oracle;
   if (!hooks.relations.empty()) return;
   const std::vector<Case> cases = small_cases(op);
   std::vector<FormulaFacts> facts;

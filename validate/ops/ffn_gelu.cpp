@@ -3,7 +3,6 @@
 #include "ops/ffn_gelu.hpp"
 
 #include <cmath>
-#include <vector>
 
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_relations.hpp"

@@ -2,9 +2,6 @@
 // Judge hooks of paged_attention: exact probes, fills, relations.
 #include "ops/paged_attention.hpp"
 
-#include <limits>
-#include <vector>
-
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/paged_fills.hpp"

@@ -2,7 +2,6 @@
 // Judge hooks of rmsnorm_gemm: exact probes, fills, Freivalds' check, relations.
 #include "ops/rmsnorm_gemm.hpp"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <complex>
 #include <iterator>
-#include <numbers>
 
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/relations.hpp"

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "validate/problem/lazy_array.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {

@@ -5,16 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ops/core/formula_answers.hpp"
 #include "validate/cases/op_shape.hpp"
 #include "validate/problem/kernel.hpp"
-#include "validate/problem/lazy_array.hpp"
 #include "validate/problem/relation.hpp"
 #include "validate/values/fill.hpp"
 

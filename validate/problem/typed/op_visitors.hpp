@@ -2,10 +2,8 @@
 // Contracts name their tensors, attributes and arrays once, in bind(); the visitors here read them.
 #pragma once
 
-#include <algorithm>
 #include <iterator>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
