@@ -99,6 +99,7 @@ class Tree:
         tests = ["-I", os.path.join(self.source, "cmake/catch"), '-DASSAY_DATASETS_DIR=""']
         eigen = ["-isystem", self.eigen]
         for beginning, flags in (
+            ("ops/tests/", room("ops") + tests),
             ("ops/", room("ops")),
             ("reference/tests/", room("ops", "reference", "validate") + tests + eigen),
             ("reference/", room("ops", "reference") + eigen),
