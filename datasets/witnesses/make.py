@@ -5,7 +5,7 @@
     make.py [OP...]      writes OP.json beside this file, of all ops by default
     make.py --check      exits with 1 if a file is not what this script makes
 
-They share nothing with the tree: neither its formulas nor its goldens (reference/) nor the oracles (validate/ops/).  A formula
+They share nothing with the tree: neither its formulas (reference/) nor what these give, exactly or with roundings.  A formula
 must meet them, and formulas that are wrong on purpose must not (reference/tests/witnesses_test.cpp).  Finite inputs have at most
 10 bits, and f16 holds them exactly, but for a few whose sum overflows f32.  What an op rounds to the storage dtype is rounded to
 f32.  An output is the f64 nearest to the value.

@@ -16,7 +16,7 @@
 //                                                 only of an op composed of other ops, which needs no formula: each output is an
 //                                                 output of one stage; stages are in execution order (stage.hpp)
 //
-// What is right says the formula in reference/OP.cpp.
+// The formula in reference/OP.cpp says what is right.
 #pragma once
 
 #include <algorithm>

@@ -47,14 +47,11 @@ enum class Roundings {
 // What shapes and attributes alone decide.
 struct FormulaFacts {
   Cost cost;
-  // Names of the contract's axes: those that a sum or a softmax runs over; of these those whose order does not matter; and those
-  // along which all is element by element, so that a part or another order gives the same bits.
-  std::vector<std::string> summed{}, unordered{}, free{};
-  std::vector<std::string> recurrent{};  // along which a recurrence goes
-  std::vector<double> constants{};       // of the graph, in its order
-  std::string last_addend{};             // the input that is added last to each row of the first output; empty: none
-  bool only_sums = false;                // nothing but sums, differences and products of inputs
-  bool stores = false;                   // a kernel may store a step
+  // Names of the contract's axes: those that a sum or a softmax runs over, and those along which a recurrence goes.
+  std::vector<std::string> summed{}, recurrent{};
+  std::string last_addend{};  // the input that is added last to each row of the first output; empty: none
+  bool only_sums = false;     // nothing but sums, differences and products of inputs
+  bool stores = false;        // a kernel may store a step
 };
 
 // A formula enters itself here (reference/formula/linked_formula.hpp).  All null: the op has none, or the program lacks it.
@@ -68,9 +65,9 @@ struct LinkedAnswers {
   static inline SolveMemory (*memory)(const Args&, const Rows&) = nullptr;
   static inline FormulaFacts (*facts)(const Args&) = nullptr;
   static inline Numerics (*words_read)(const Args&, const Numerics&) = nullptr;
-  // Writes the first output as arithmetic with these roundings gives it, before its own rounding.  Returns whether a result
-  // overflowed that is finite in exact arithmetic.
-  static inline bool (*rounded)(const Args&, const Numerics&, Roundings, std::span<double> y) = nullptr;
+  // Writes the outputs that are not empty, as arithmetic with these roundings gives them, before their own rounding.  Returns
+  // whether a result overflowed that is finite in exact arithmetic.
+  static inline bool (*rounded)(const Args&, const Numerics&, Roundings, std::span<const std::span<double>> outputs) = nullptr;
 };
 
 }  // namespace assay

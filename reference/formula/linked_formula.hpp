@@ -119,10 +119,11 @@ struct LinkedFormula {
     const detail::DeclareTensors declared = record(args, f);
     return formula::words_read(f.graph(), declared.dtype(), numerics);
   }
-  static bool rounded(const Args& args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  static bool rounded(const Args& args, const Numerics& numerics, Roundings roundings,
+                      std::span<const std::span<double>> outputs) {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
-    return evaluate_rounded(f.graph(), declared.inputs, declared.dtype(), numerics, roundings, y);
+    return evaluate_rounded(f.graph(), declared.inputs, declared.dtype(), numerics, roundings, outputs);
   }
   static detail::DeclareTensors record(Args args, Formula& f) {  // of a copy, since bind() takes what it may change
     detail::DeclareTensors declare{f};

@@ -129,7 +129,7 @@ class Rounded final : public Interpretation {
     const Extents& e = values.extents();
     switch (node.kind) {
       case Kind::constant: return Field::number(round_(node.number));
-      case Kind::max:
+      case Kind::max: return max_over(e, node.over, argument(0));  // Note: compute() would take it from a softmax before it
       case Kind::take:
       case Kind::put:
       case Kind::where: return values.compute(node);  // choose, and round nothing
@@ -220,15 +220,18 @@ class Rounded final : public Interpretation {
 }  // namespace
 
 bool evaluate_rounded(const Graph& all, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
-                      Roundings roundings, std::span<double> y) {
+                      Roundings roundings, std::span<const std::span<double>> outputs) {
   const Graph graph = decided(all, [&](const Node& n) { return roundings != Roundings::exact && stores(numerics, n.stored); });
   const Values exact(graph, tensors, {}, nullptr, Need::values);
   const Rounding round(numerics, roundings, storage, rounds_once(exact));
   const Rounded interpretation(exact, round);
   const Values values(graph, tensors, interpretation);
   // What every kernel has exactly, such as a copy, a lower precision has not.
-  const bool lowers = roundings == Roundings::one_lower && exact[graph.outputs[0].node].exact;
-  std::ranges::transform(values.output(0), y.begin(), [&](double v) { return lowers ? round(v) : v; });
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (outputs[k].empty()) continue;
+    const bool lowers = roundings == Roundings::one_lower && exact[graph.outputs[k].node].exact;
+    std::ranges::transform(values.output(k), outputs[k].begin(), [&](double v) { return lowers ? round(v) : v; });
+  }
   return interpretation.overflowed() || overflows(exact, values);
 }
 

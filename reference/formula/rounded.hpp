@@ -10,9 +10,10 @@
 
 namespace assay::formula {
 
-// Writes the first output, before it is rounded to its dtype.  `tensors` are the graph's inputs, in their order; `storage` is the
-// dtype of the tensors that share the case's.  Returns whether a result overflowed that is finite in exact arithmetic.
+// Writes the outputs that are not empty, before they are rounded to their dtypes.  `tensors` are the graph's inputs, in their
+// order; `storage` is the dtype of the tensors that share the case's.  Returns whether a result overflowed that is finite in
+// exact arithmetic.
 bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
-                      Roundings roundings, std::span<double> y);
+                      Roundings roundings, std::span<const std::span<double>> outputs);
 
 }  // namespace assay::formula

@@ -71,14 +71,10 @@ bool is_sum_or_product(Kind k) {
 
 // What the graph does along its axes, as sets of them.
 struct Along {
-  AxisSet summed = 0, reduced = 0, by_position = 0, recurrent = 0;
+  AxisSet summed = 0, recurrent = 0;
   explicit Along(const Graph& g) {
     each_node(g, [this](const Visited& v) {
       const Node& node = v.node;
-      if (node.kind == Kind::index) by_position |= node.axes;
-      else if (node.kind == Kind::take || node.kind == Kind::put || node.kind == Kind::scan)
-        by_position |= works_along(v.graph, node);
-      else reduced |= node.over;
       if (adds_up(node.kind)) summed |= node.over;
       if (node.kind == Kind::scan) recurrent |= node.over;
     });
@@ -108,27 +104,19 @@ FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
   const Graph g = decided(graph, [](const Node&) { return false; });
   FormulaFacts facts{.cost = cost_of(g)};
   const Along along(g);
-  // An axis under another name, as rename() makes it, moves with the axis that it was; so does one of blocks.  Then nothing is
-  // said of any.
   const auto is_contracts = [&](const std::string& name) {
     return std::ranges::any_of(axes, [&](const AxisUse& use) { return use.axis.name == name; });
   };
-  const bool all_known = std::ranges::all_of(g.axis_names, is_contracts);
   for (std::size_t i = 0; i < g.axis_names.size(); ++i) {
     const std::string& axis = g.axis_names[i];
     if (!is_contracts(axis)) continue;
     const auto in = [&](AxisSet set) { return (set >> i & 1) != 0; };
     if (in(along.summed)) facts.summed.push_back(axis);
     if (in(along.recurrent)) facts.recurrent.push_back(axis);
-    if (!all_known || in(along.by_position)) continue;
-    (in(along.reduced) ? facts.unordered : facts.free).push_back(axis);
   }
   facts.only_sums = std::ranges::all_of(g.nodes, [](const Node& n) { return is_sum_or_product(n.kind); });
   facts.last_addend = last_addend_of(g, g.outputs.front());
-  each_node(g, [&](const Visited& v) {
-    facts.stores = facts.stores || v.node.kind == Kind::step;
-    if (v.node.kind == Kind::constant) facts.constants.push_back(v.node.number);
-  });
+  each_node(g, [&](const Visited& v) { facts.stores = facts.stores || v.node.kind == Kind::step; });
   return facts;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph tells by its shapes and constants alone.
+// What a graph tells by its shapes alone.
 #pragma once
 
 #include <span>

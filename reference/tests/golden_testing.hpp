@@ -75,8 +75,8 @@ class FilledCase {
   std::vector<std::vector<std::byte>> images_;
 };
 
-// Solves the smoke suite and a random suite by golden and by oracle (output 0); fails if they differ by more than two f64
-// computations may.  Takes one of the three dtypes per shape, in turn.  Returns the number of elements compared.
+// Solves the smoke suite and a random suite by golden and by oracle; fails if they differ by more than two f64 computations may.
+// Takes one of the three dtypes per shape, in turn.  Returns the number of elements compared.
 inline std::int64_t golden_meets_oracle(std::string_view op_name) {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   const Op& op = *find_op(op_name);
@@ -89,17 +89,24 @@ inline std::int64_t golden_meets_oracle(std::string_view op_name) {
       const FilledCase filled(op, c);
       Problem* const problem = &filled.problem();
       problem->solve();
-      const std::span<const double> golden = problem->golden(0);
-      std::vector<double> other(golden.size());
-      op.hooks.oracle(problem->args(), {}, Roundings::exact, other);
       problem->set_errors(Errors::coherent);  // the worst case
-      for (std::size_t i = 0; i < golden.size(); ++i) {
-        // Both err by about n u64 on cancelling sums; the f32 bound is 2^29 times wider, so a hundredth of it is ample.
-        const double tolerance = 0.01 * problem->bound({.accumulate = f32}, 0, static_cast<std::int64_t>(i));
-        const bool same = golden[i] == other[i] || (std::isnan(golden[i]) && std::isnan(other[i])) ||
-                          std::fabs(golden[i] - other[i]) <= tolerance;
-        if (!same) FAIL(repro(c, op.shape()) << " element " << i << ": golden " << golden[i] << ", oracle " << other[i]);
-        ++compared;
+      std::vector<std::vector<double>> others;
+      for (const TensorSpec& t : op.tensors)
+        if (t.role == Role::output) others.emplace_back(problem->golden(static_cast<int>(others.size())).size());
+      const std::vector<std::span<double>> written(others.begin(), others.end());
+      op.hooks.oracle(problem->args(), {}, Roundings::exact, written);
+      for (int output = 0; output < static_cast<int>(others.size()); ++output) {
+        const std::span<const double> golden = problem->golden(output), other = written[static_cast<std::size_t>(output)];
+        for (std::size_t i = 0; i < golden.size(); ++i) {
+          // Both err by about n u64 on cancelling sums; the f32 bound is 2^29 times wider, so a hundredth of it is ample.
+          const double tolerance = 0.01 * problem->bound({.accumulate = f32}, output, static_cast<std::int64_t>(i));
+          const bool same = golden[i] == other[i] || (std::isnan(golden[i]) && std::isnan(other[i])) ||
+                            std::fabs(golden[i] - other[i]) <= tolerance;
+          if (!same)
+            FAIL(repro(c, op.shape()) << " output " << output << " element " << i << ": golden " << golden[i] << ", oracle "
+                                      << other[i]);
+          ++compared;
+        }
       }
     }
   return compared;

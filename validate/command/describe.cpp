@@ -7,6 +7,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
 #include "validate/problem/numerics_text.hpp"
+#include "validate/problem/relations.hpp"
 #include "validate/records/fields/kinds.hpp"
 #include "validate/records/fields/schema_maker.hpp"
 #include "validate/values/common_fills.hpp"
@@ -37,6 +38,32 @@ std::string_view role_of(const TensorSpec& t) {
   return t.role == Role::output ? "output" : t.role == Role::weight ? "weight" : "input";
 }
 
+// A relation of an op, and the choices on which it depends.
+struct Held {
+  Relation relation;
+  std::string only_with, not_with;  // "what=sum, what=max"; empty: of all choices
+};
+// Those of the default attributes, and of each value of each choice.
+std::vector<Held> held_relations(const Op& op) {
+  std::vector<Held> held;
+  for (const Relation& r : all_relations(op, {})) held.push_back({r, "", ""});
+  const std::size_t by_default = held.size();
+  for (const Attribute& a : op.attributes)
+    for (std::size_t k = 1; k < a.choices.size(); ++k) {
+      const std::string setting = fmt::format("{}={}", a.name, a.choices[k]);
+      const auto note = [&](std::string& text) { text += (text.empty() ? "" : ", ") + setting; };
+      const Case with{.attributes = {{std::string(a.name), static_cast<double>(k)}}};
+      for (std::size_t i = 0; i < by_default; ++i)
+        if (!find_relation(op, with, held[i].relation.name)) note(held[i].not_with);
+      for (const Relation& r : all_relations(op, with)) {
+        const auto at = std::ranges::find(held, r.name, [](const Held& h) { return h.relation.name; });
+        if (at == held.end()) held.push_back({r, setting, ""});
+        else if (!at->only_with.empty()) note(at->only_with);
+      }
+    }
+  return held;
+}
+
 Json json_of(const Op& op) {
   Json j{{"op", op.name}, {"about", op.about}, {"axes", Json::array()}};
   for (const AxisUse& use : op.axes)
@@ -62,6 +89,13 @@ Json json_of(const Op& op) {
                               {"numerics", text_of(k.numerics)}});
   for (const Fill& f : op.hooks.fills) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
   for (const Fill& f : common_fills()) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
+  j["relations"] = Json::array();
+  for (const Held& h : held_relations(op)) {
+    Json relation{{"relation", h.relation.name}, {"to_the_bit", h.relation.bits}, {"shows", h.relation.shows}};
+    if (!h.only_with.empty()) relation["only_with"] = h.only_with;
+    if (!h.not_with.empty()) relation["not_with"] = h.not_with;
+    j["relations"].push_back(relation);
+  }
   return j;
 }
 
@@ -117,6 +151,18 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
     if (k.op != op.name) continue;
     fmt::print("  {:<20} {:<12}  {}\n", shown_name(k), dtypes_text(k.dtypes), cut(idea_of(k.about), room(37)));
     if (!k.broken) fmt::print("  {}\n", wrapped("  " + text_of(k.numerics), stdout_width()));
+  }
+  fmt::print("\nrelations that the formula keeps, and what each shows\n");
+  for (const Held& h : held_relations(op)) {
+    const std::string with = !h.only_with.empty()  ? "; only with " + h.only_with
+                             : !h.not_with.empty() ? "; not with " + h.not_with
+                                                   : "";
+    std::string how = h.relation.bits ? "to the bit" : "within the bounds";
+    if (!h.relation.within_bounds.empty())
+      how += fmt::format(fmt::runtime(h.relation.move == Relation::Move::first_part ? ", without {}" : ", {} within the bounds"),
+                         fmt::join(h.relation.within_bounds, " and "));
+    how += with;
+    fmt::print("  {:<24} {}\n", h.relation.name, cut(how + ": " + h.relation.shows, room(27)));
   }
   fmt::print("\nfills, and what each shows\n");
   for (const Fill& f : op.hooks.fills) fmt::print("  {:<24} {}\n", f.name, cut(std::string(f.shows), room(27)));

@@ -223,7 +223,7 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
   auto at = std::find_if(oracles_.begin(), oracles_.end(), [&](const auto& o) { return same_roundings(o.first, numerics); });
   if (at == oracles_.end()) {
     std::vector<double> y(static_cast<std::size_t>(like.size()));
-    op.hooks.oracle(problem.args(), numerics, Roundings::declared, y);
+    op.hooks.first_by_oracle(problem.args(), numerics, Roundings::declared, y);
     for (double& v : y) v = round_to(like.dtype, v);
     at = oracles_.insert(oracles_.end(), {numerics, std::move(y)});
   }

@@ -60,7 +60,7 @@ class Faults {
   }
   Answer oracle(const Numerics& numerics, Roundings roundings) const {
     Answer y(problem_.golden(0).size());
-    op_.hooks.oracle(problem_.args(), numerics, roundings, y);
+    op_.hooks.first_by_oracle(problem_.args(), numerics, roundings, y);
     return rounded(std::move(y));
   }
   static std::optional<Answer> unless_same(Answer answer, const Answer& sound) {

@@ -3,7 +3,6 @@
 #include "ops/add.hpp"
 
 #include "validate/ops/elementwise_fills.hpp"
-#include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -20,18 +19,12 @@ double cancelling(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   using namespace elementwise_fills;
-  using namespace row_relations;
-  return {
-      .fills = {{.name = "probe_integers",
-                 .shows = "a wrong index, a term dropped or added twice; exact",
-                 .value = small_integers,
-                 .exact = always},
-                {.name = "cancelling", .shows = "an input that is rounded before it is used", .value = cancelling},
-                kSpecialPairs},
-      .relations = {kRowsPermuted,
-                    kFirstRows,
-                    kColsPermuted,
-                    {.name = "doubled", .shows = "clamping, a wrongly scaled term", .scaled = {{"a", 2}, {"b", 2}, {"y", 2}}}}};
+  return {.fills = {{.name = "probe_integers",
+                     .shows = "a wrong index, a term dropped or added twice; exact",
+                     .value = small_integers,
+                     .exact = always},
+                    {.name = "cancelling", .shows = "an input that is rounded before it is used", .value = cancelling},
+                    kSpecialPairs}};
 }
 
 static const LinkedHooks<add> linked(hooks);

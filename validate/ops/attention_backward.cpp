@@ -161,16 +161,6 @@ double special_keys(const FillSite& s, std::int64_t i) { return special_in(s, i,
 double special_values(const FillSite& s, std::int64_t i) { return special_in(s, i, "v"); }
 double special_gradients(const FillSite& s, std::int64_t i) { return special_in(s, i, "do"); }
 
-// --- Relations -------------------------------------------------------------------------------------------------------
-// Gradients of queries are sums over keys and vice versa: moving the summed axis changes them only within the bounds.
-Relation of_dq(Relation r) {
-  r.bits = true;
-  return relations::of_a_sum(std::move(r), {"dq"});
-}
-// Excludes f16: a kernel may round P and dS to the dtype, and many products of a weight and a difference are below f16's normal
-// range, where roundings do not scale with the values.
-bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c.dtype != f16; }
-
 }  // namespace
 
 static Hooks hooks() {
@@ -206,25 +196,11 @@ static Hooks hooks() {
       .derived = {"o", "lse"},
       .derive = derive,
       .derive_memory = derive_memory,
-      .relations = {kBatchPermuted,
-                    kFirstSequences,
-                    kHeadsPermuted,
-                    relations::of_a_sum(kQueriesPermuted, {"dk", "dv"}),
-                    relations::of_a_sum(kFirstQueries, {"dk", "dv"}),
-                    of_dq(kKeysPermuted),
-                    {.name = "gradient_doubled",
-                     .shows = "a gradient that is not linear in dO",
-                     .scaled = {{"do", 2}, {"dq", 2}, {"dk", 2}, {"dv", 2}},
-                     .applies = far_from_underflow},
-                    {.name = "values_doubled",
-                     .shows = "D scaled unlike dO V^T, a dV that depends on V",
-                     .scaled = {{"v", 2}, {"o", 2}, {"dq", 2}, {"dk", 2}},
-                     .applies = far_from_underflow},
-                    {.name = "query_doubled",
+      .relations = {{.name = "query_doubled",
                      .shows = "a scale applied twice, or to only one of dQ and dK",
                      .scaled = {{"q", 2}, {"dq", 0.5}},
                      .change = half_scale,
-                     .applies = far_from_underflow},
+                     .applies = normal_values},
                     {.name = "values_one",
                      .shows = "rows of dS that do not sum to zero: if V is all ones, O is too, for any Q and K",
                      .within_bounds = {"dq", "dk"},

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations of attention ops.
+// Relations of attention ops that no search finds, since 0 stands for the default scale.
 #pragma once
 
 #include <cmath>
 
-#include "validate/ops/relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay::attention_relations {
@@ -18,19 +17,8 @@ inline bool unmasked(const Case& c) {
 // aligns the last query with the last key.
 inline bool from_the_first_key(const Case& c) { return (batch(c) && attribute(c, "mask") == 2) || unmasked(c); }
 
-inline const Relation kBatchPermuted =
-    relations::permuted("batch_permuted", Axis::batch, "a sequence that reads another's queries or keys", batch);
-inline const Relation kFirstSequences =
-    relations::first_part("first_sequences", Axis::batch, "a sequence whose result depends on the number of sequences", batch);
-inline const Relation kHeadsPermuted =
-    relations::permuted("heads_permuted", Axis::kv_heads, "a query head that reads another's keys");
-inline const Relation kQueriesPermuted =
-    relations::permuted("queries_permuted", Axis::seq_q, "a query whose result depends on its place in a tile", unmasked);
-// The prefix property of causal attention aligned top-left.
-inline const Relation kFirstQueries =
-    relations::first_part("first_queries", Axis::seq_q, "a query whose result depends on later ones", from_the_first_key);
-inline const Relation kKeysPermuted =
-    relations::summands_permuted("keys_permuted", Axis::seq_k, "a skipped key, or one with another's value", unmasked);
+// Values whose doubling neither overflows nor underflows in any sum.
+inline bool normal_values(const Case& c) { return c.fill == "normal"; }
 
 // The scale of a case; where none is given, the default.
 inline double scale_of(const Case& c) {
@@ -43,7 +31,7 @@ inline const Relation kQueryDoubled{.name = "query_doubled",
                                     .shows = "a scale applied twice, or to only part of the keys",
                                     .scaled = {{"q", 2}},
                                     .change = half_scale,
-                                    .applies = relations::normal_values};
+                                    .applies = normal_values};
 // Summed::keep_attributes: the default scale depends on head_dim, so the problem with fewer channels gets the case's scale.
 inline void keep_scale(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 

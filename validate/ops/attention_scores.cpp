@@ -149,9 +149,7 @@ static Hooks hooks() {
                 attention_fills::kSubnormalKeys,
                 {.name = "query_outlier", .shows = "a small product lost next to a large one", .value = query_outlier},
                 {.name = "cancelling", .shows = "products or sums rounded to 16 bits before the end", .value = cancelling}},
-      .relations = {attention_relations::kBatchPermuted, attention_relations::kHeadsPermuted,
-                    attention_relations::kQueriesPermuted, attention_relations::kFirstQueries, attention_relations::kKeysPermuted,
-                    attention_relations::kQueryDoubled},
+      .relations = {attention_relations::kQueryDoubled},
       .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
                  {.axis = Axis::head_dim, .keep_attributes = attention_relations::keep_scale}}};
 }

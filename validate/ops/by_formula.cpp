@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "validate/ops/relations.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/values/common_fills.hpp"
 
@@ -57,13 +56,6 @@ std::vector<Case> small_cases(const Op& op) {
 
 bool has(const std::vector<std::string>& axes, const Axis& axis) { return std::ranges::find(axes, axis.name) != axes.end(); }
 
-// Whether the formula has the same numbers if the axis is longer: then a part of it has the same elements.
-bool is_cut_freely(const Op& op, const FormulaOf& formula, const Case& c, const FormulaFacts& facts, Axis axis) {
-  Case longer = c;
-  longer.dims[axis] *= 2;
-  return formula.facts(Small(op, longer, false).problem->args()).constants == facts.constants;
-}
-
 // Whether a fill shows nothing in this op: a kernel that computes in f32, or stores its steps, overflows where exact arithmetic
 // does not, or its only output is of zeros.
 bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& facts, const Fill& fill, DType dtype) {
@@ -93,38 +85,22 @@ class UsualArithmetic {
   std::fenv_t before_{};
 };
 
-void add_relation(Hooks& hooks, Relation r) {
-  const auto same = [&](const Relation& other) { return other.name == r.name; };
-  if (std::ranges::none_of(hooks.relations, same)) hooks.relations.push_back(std::move(r));
-}
-
 }  // namespace
 
 void derive_hooks(Op& op, const FormulaOf& formula) {
   Hooks& hooks = op.hooks;
   hooks.oracle = formula.oracle;
-  if (!hooks.relations.empty()) return;
-  const std::vector<Case> cases = small_cases(op);
+  if (formula.stated) return;
   std::vector<FormulaFacts> facts;
-  for (const Case& c : cases) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
+  for (const Case& c : small_cases(op)) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
   const auto of_all = [&](auto&& is) { return std::ranges::all_of(facts, is); };
 
   hooks.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
   hooks.repeated_roundings = !of_all([](const FormulaFacts& f) { return !f.stores; });
   for (const FormulaFacts& f : facts)
     if (hooks.last_addend.empty() && !f.last_addend.empty()) hooks.last_addend = op.tensors[tensor_index(op, f.last_addend)].name;
-  const bool says_sums = !hooks.summed.empty();
-  for (const AxisUse& use : op.axes) {
-    const bool summed = !of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); });
-    if (summed && !says_sums) hooks.summed.push_back({.axis = use.axis});
-    const bool free = of_all([&](const FormulaFacts& f) { return has(f.free, use.axis); });
-    if (of_all([&](const FormulaFacts& f) { return has(f.free, use.axis) || has(f.unordered, use.axis); }))
-      add_relation(hooks, relations::along(use.axis, !free));
-    bool cut = free;
-    for (std::size_t i = 0; cut && i < cases.size(); ++i) cut = is_cut_freely(op, formula, cases[i], facts[i], use.axis);
-    if (cut) add_relation(hooks, relations::first_along(use.axis));
-  }
-  if (!hooks.overflows.empty()) return;
+  for (const AxisUse& use : op.axes)
+    if (!of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); })) hooks.summed.push_back({.axis = use.axis});
   const UsualArithmetic here;
   for (const Fill& fill : common_fills()) {
     Overflow overflow{fill.name};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of cross_entropy: exact probes, fills, relations.
+// Judge hooks of cross_entropy: exact probes, fills.
 #include "ops/cross_entropy.hpp"
 
-#include "validate/ops/relations.hpp"
 #include "validate/ops/row_fills.hpp"
 #include "validate/values/common_fills.hpp"
 
@@ -39,37 +38,25 @@ double shifted_rows(const FillSite& s, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  return {
-      .fills =
-          {{.name = "probe_far",
-            .shows = "a wrong target or column, log of an underflowed exp; exact",
-            .coherent = true,
-            .value = probe_far,
-            .exact = mean_is_exact},
-           {.name = "last_class", .shows = "a target index with too few bits", .value = normal, .integer = last_class},
-           {.name = "round_classes", .shows = "the first class of a chunk not found", .value = normal, .integer = round_place},
-           {.name = "shifted_rows",
-            .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
-            .coherent = true,
-            .value = shifted_rows},
-           kLowest,
-           kTies,
-           kSpread200,
-           kFarBelow,
-           kFaintRest,
-           minus_infinity_of_several(),
-           kRising},
-      .relations = {relations::of_a_sum(relations::permuted("tokens_permuted", Axis::tokens,
-                                                            "a token whose loss depends on its place, a mean that skips a token"),
-                                        {"mean"}),
-                    relations::of_a_sum(
-                        relations::first_part("first_tokens", Axis::tokens, "a token whose loss depends on the number of tokens"),
-                        {"mean"}),
-                    relations::summands_permuted("classes_permuted", Axis::vocab, "a skipped class, a wrong target"),
-                    {.name = "shifted",
-                     .shows = "a maximum that is not subtracted",
-                     .bits = false,
-                     .scaled = {{.tensor = "x", .added = 64}}}}};
+  return {.fills = {
+              {.name = "probe_far",
+               .shows = "a wrong target or column, log of an underflowed exp; exact",
+               .coherent = true,
+               .value = probe_far,
+               .exact = mean_is_exact},
+              {.name = "last_class", .shows = "a target index with too few bits", .value = normal, .integer = last_class},
+              {.name = "round_classes", .shows = "the first class of a chunk not found", .value = normal, .integer = round_place},
+              {.name = "shifted_rows",
+               .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
+               .coherent = true,
+               .value = shifted_rows},
+              kLowest,
+              kTies,
+              kSpread200,
+              kFarBelow,
+              kFaintRest,
+              minus_infinity_of_several(),
+              kRising}};
 }
 
 static const LinkedHooks<cross_entropy> linked(hooks);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of embedding: exact probes, fills, relations.
+// Judge hooks of embedding: exact probes, fills.
 #include "ops/embedding.hpp"
 
 #include "validate/ops/elementwise_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/values/common_fills.hpp"
 
@@ -25,28 +24,22 @@ std::int64_t last_row(const FillSite& s, std::int64_t) { return s.index_extent -
 
 static Hooks hooks() {
   using namespace elementwise_fills;
-  return {
-      .fills = {{.name = "probe_ids", .shows = "a wrong row or column; exact", .value = probe_ids, .exact = always},
-                {.name = "ids_backwards",
-                 .shows = "the position used instead of the id, swapped ids",
-                 .value = normal,
-                 .integer = backwards,
-                 .exact = always},
-                {.name = "ids_round",
-                 .shows = "the first id of a chunk or a shard not found",
-                 .value = normal,
-                 .integer = round_place,
-                 .exact = always},
-                {.name = "ids_last",
-                 .shows = "an id with too few bits, an unreachable last row; many tokens with one id",
-                 .value = normal,
-                 .integer = last_row,
-                 .exact = always}},
-      .relations = {gemm_relations::kTokensPermuted,
-                    gemm_relations::kFirstTokens,
-                    gemm_relations::features_permuted(Axis::hidden),
-                    relations::permuted("table_permuted", Axis::vocab, "a result that depends on the id itself, not on its row"),
-                    {.name = "table_doubled", .shows = "clamping of copied values", .scaled = {{"table", 2}, {"y", 2}}}}};
+  return {.fills = {{.name = "probe_ids", .shows = "a wrong row or column; exact", .value = probe_ids, .exact = always},
+                    {.name = "ids_backwards",
+                     .shows = "the position used instead of the id, swapped ids",
+                     .value = normal,
+                     .integer = backwards,
+                     .exact = always},
+                    {.name = "ids_round",
+                     .shows = "the first id of a chunk or a shard not found",
+                     .value = normal,
+                     .integer = round_place,
+                     .exact = always},
+                    {.name = "ids_last",
+                     .shows = "an id with too few bits, an unreachable last row; many tokens with one id",
+                     .value = normal,
+                     .integer = last_row,
+                     .exact = always}}};
 }
 
 static const LinkedHooks<embedding> linked(hooks);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of ffn_gelu: exact probes, fills, relations.
+// Judge hooks of ffn_gelu: exact probes, fills.
 #include "ops/ffn_gelu.hpp"
 
 #include <cmath>
 
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -82,7 +81,6 @@ double large_units(const FillSite& s, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  using namespace gemm_relations;
   return {
       .overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
       .fills = {{.name = "probe_units",
@@ -99,15 +97,6 @@ static Hooks hooks() {
                 gemm_fills::kSpecialWeights,
                 gemm_fills::kInfiniteTails,
                 gemm_fills::kSilentUnits},
-      .relations = {kTokensPermuted,
-                    kFirstTokens,
-                    kChannelsPermuted,
-                    relations::summands_permuted("units_permuted", Axis::ffn,
-                                                 "a skipped unit, or one with another's bias or weight"),
-                    {.name = "second_doubled",
-                     .shows = "the activation applied to the wrong product, clamping",
-                     .scaled = {{"w2", 2}, {"b2", 2}, {"y", 2}},
-                     .applies = moderate}},
       .repeated_roundings = true,
       .intermediates_alike = true};
 }

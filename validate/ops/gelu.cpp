@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of gelu: exact probes, fills, relations.
+// Judge hooks of gelu: exact probes, fills.
 #include "ops/gelu.hpp"
 
 #include "validate/ops/elementwise_fills.hpp"
-#include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -12,11 +11,9 @@ namespace {}  // namespace
 
 static Hooks hooks() {
   using namespace elementwise_fills;
-  using namespace row_relations;
   return {
       .fills = {{.name = "probe_saturated", .shows = "a wrong index, a lost sign; exact", .value = saturated, .exact = always},
-                kBends},
-      .relations = {kRowsPermuted, kFirstRows, kColsPermuted}};
+                kBends}};
 }
 
 static const LinkedHooks<gelu> linked(hooks);

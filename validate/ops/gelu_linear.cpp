@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of gelu_linear: exact probes, fills, relations.
+// Judge hooks of gelu_linear: exact probes, fills.
 #include "ops/gelu_linear.hpp"
 
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -12,10 +11,8 @@ namespace {}  // namespace
 
 static Hooks hooks() {
   using namespace gemm_fills;
-  using namespace gemm_relations;
   return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
           .fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge, kSpecialWeights, kInfiniteTails},
-          .relations = {kTokensPermuted, kFirstTokens, features_permuted(Axis::out), kChannelsPermuted},
           .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of gemm_swiglu: exact probes, fills, relations.
+// Judge hooks of gemm_swiglu: exact probes, fills.
 #include "ops/gemm_swiglu.hpp"
 
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -24,7 +23,6 @@ double probe_gates(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   using namespace gemm_fills;
-  using namespace gemm_relations;
   return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
           .fills = {{.name = "probe_gates",
                      .shows = "gate and up swapped, a wrong feature or channel; exact",
@@ -39,14 +37,6 @@ static Hooks hooks() {
                     kSpecialWeights,
                     kInfiniteTails,
                     kSilentUnits},
-          .relations = {kTokensPermuted,
-                        kFirstTokens,
-                        features_permuted(Axis::ffn),
-                        kChannelsPermuted,
-                        {.name = "up_doubled",
-                         .shows = "the activation applied to the wrong product, clamping",
-                         .scaled = {{"w_up", 2}, {"y", 2}},
-                         .applies = moderate}},
           .summed = {{Axis::hidden}}};
 }
 

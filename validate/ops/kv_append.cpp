@@ -54,15 +54,7 @@ static Hooks hooks() {
                  .exact = always},
                 {.name = "pool_of_nan", .shows = "slots that are changed although no new row goes there", .value = pool_of_nan}},
       .integer = ragged,
-      .relations = {
-          relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's page or row"),
-          relations::permuted("heads_permuted", Axis::kv_heads, "a wrong head"),
-          relations::permuted("channels_permuted", Axis::head_dim, "a channel whose result depends on its place in a pack"),
-          paged_relations::kPagesPermuted,
-          paged_relations::kPagesHalved,
-          {.name = "rows_doubled",
-           .shows = "clamping of copied values",
-           .scaled = {{"k", 2}, {"v", 2}, {"k_pool", 2}, {"v_pool", 2}}}}};
+      .relations = {paged_relations::kPagesHalved}};
 }
 
 static const LinkedHooks<kv_append> linked(hooks);

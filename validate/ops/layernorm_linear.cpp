@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of layernorm_linear: exact probes, fills, relations.
+// Judge hooks of layernorm_linear: exact probes, fills.
 #include "ops/layernorm_linear.hpp"
 
 #include <cmath>
 
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/problem/op.hpp"
 
@@ -50,7 +49,6 @@ double one_sided(const FillSite& s, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  using namespace gemm_relations;
   // Note: a kernel that adds up beta w by itself may meet an infinite beta or gamma as 0 times infinity in a row of zeros.
   return {.overflows = {{"special_at_zeros"}, {"extremes", {bf16, f32}}},
           .fills = {{.name = "probe_signs",
@@ -69,15 +67,6 @@ static Hooks hooks() {
                      .shows = "sums or products rounded to 16 bits before the end",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
-          .relations = {kTokensPermuted,
-                        kFirstTokens,
-                        features_permuted(Axis::out),
-                        kChannelsPermuted,
-                        {.name = "weight_doubled",
-                         .shows = "clamping",
-                         .scaled = {{"weight", 2}, {"bias", 2}, {"y", 2}},
-                         .applies = far_from_underflow},
-                        relations::x_doubled({{"x", 2}}, far_from_underflow)},
           .repeated_roundings = true};
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of linear: exact probes, relations.
+// Judge hooks of linear: exact probes.
 #include "ops/linear.hpp"
 
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -20,18 +19,9 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
 
 static Hooks hooks() {
   using namespace gemm_fills;
-  using namespace gemm_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {kIntegers, kOneHot, kCancelling, kUnit, kSpecialWeights, kInfiniteTails},
           .sweep = sweep,
-          .relations = {kTokensPermuted,
-                        kFirstTokens,
-                        features_permuted(Axis::out),
-                        kChannelsPermuted,
-                        {.name = "doubled",
-                         .shows = "a wrong scale, a threshold, clamping",
-                         .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
-                         .applies = moderate}},
           .only_sums = true,
           .last_addend = "bias",
           .repeated_roundings = true,

@@ -148,20 +148,7 @@ static Hooks hooks() {
             .value = special_values}},
       .integer = ragged,
       .unread = unread,
-      .relations = {kBatchPermuted,
-                    kFirstSequences,
-                    kHeadsPermuted,
-                    kPagesPermuted,
-                    kPagesHalved,
-                    {.name = "values_doubled",
-                     .shows = "a clamped accumulator, weights that depend on V",
-                     .scaled = {{"v_pool", 2}, {"o", 2}},
-                     .applies = relations::normal_values},
-                    {.name = "query_doubled",
-                     .shows = "a scale applied twice",
-                     .scaled = {{"q", 2}},
-                     .change = half_scale,
-                     .applies = relations::normal_values}}};
+      .relations = {paged_relations::kPagesHalved, attention_relations::kQueryDoubled}};
 }
 
 static const LinkedHooks<paged_attention> linked(hooks);

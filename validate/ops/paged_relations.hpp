@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations of ops over a paged cache: results do not depend on the order of pages in the pool or on the page size.
+// A relation of ops over a paged cache: results do not depend on the page size.
 #pragma once
 
-#include "validate/ops/relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay::paged_relations {
-
-inline const Relation kPagesPermuted =
-    relations::permuted("pages_permuted", Axis::pages, "a result that depends on a page's place in the pool");
 
 // Splits page p into pages 2p and 2p + 1 of half the size, at the same memory; invalid table entries are kept.
 inline void halve_pages(Case& c) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of residual_rmsnorm: exact probes, fills, relations.
+// Judge hooks of residual_rmsnorm: exact probes, fills.
 #include "ops/residual_rmsnorm.hpp"
 
 #include "validate/ops/norm_fills.hpp"
-#include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
 
 static Hooks hooks() {
   using namespace norm_fills;
-  using namespace row_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {{.name = "probe_signs",
                      .shows = "a wrong index or gamma; exact with epsilon = 0",
@@ -28,9 +26,7 @@ static Hooks hooks() {
                      .value = opposite<8>},
                     kLarge,
                     kTiny,
-                    kSpecialGamma},
-          .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's residual or gamma"),
-                        x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}), kGammaDoubled}};
+                    kSpecialGamma}};
 }
 
 static const LinkedHooks<residual_rmsnorm> linked(hooks);

@@ -8,7 +8,6 @@
 
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
-#include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/problem/op.hpp"
 
@@ -130,7 +129,6 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
 
 static Hooks hooks() {
   using draws::always;
-  using namespace gemm_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {{.name = "probe_signs",
                      .shows = "a wrong index, gamma or channel; exact with epsilon = 0",
@@ -154,14 +152,6 @@ static Hooks hooks() {
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
           .sweep = sweep,
-          .relations = {kTokensPermuted,
-                        kFirstTokens,
-                        features_permuted(Axis::out),
-                        kChannelsPermuted,
-                        {.name = "weight_doubled",
-                         .shows = "clamping",
-                         .scaled = {{"weight", 2}, {"y", 2}},
-                         .applies = far_from_underflow}},
           .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "validate/ops/elementwise_fills.hpp"
-#include "validate/ops/relations.hpp"
 
 namespace assay {
 
@@ -81,49 +80,40 @@ std::int64_t partner(const Case& c, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  return {
-      .fills = {{.name = "halved", .shows = "errors hidden by the ulp of values above 4", .value = halved},
-                {.name = "probe_start",
-                 .shows = "a wrong channel, head or token; exact with explicit positions, which are zero",
-                 .value = small_integers,
-                 .integer = start,
-                 .exact = always,
-                 .exact_with = starts_at_zero},
-                {.name = "one_channel",
-                 .shows = "the partner of the other layout, the angle of another pair",
-                 .value = one_channel},
-                {.name = "far_positions",
-                 .shows = "an angle or frequency with too few digits; positions with too few bits",
-                 .value = normal,
-                 .integer = far},
-                {.name = "frequency_ends",
-                 .shows = "a given frequency of 0 taken for a missing one, or a tiny one lost",
-                 .value = normal},
-                {.name = "half_in_order",
-                 .shows = "a guess from the first positions: that all are in order",
-                 .value = normal,
-                 .integer = half_in_order}},
-      .integer = gaps,
-      .derived = {"frequencies"},
-      .derive = frequencies,
-      .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's positions"),
-                    relations::permuted("tokens_permuted", Axis::seq_q, "a token that uses another's position", has_positions),
-                    relations::first_part("first_tokens", Axis::seq_q, "a token whose position depends on the number of tokens"),
-                    relations::permuted("heads_permuted", Axis::kv_heads, "a head rotated by another angle"),
-                    {.name = "doubled",
-                     .shows = "a rotation that depends on the values rotated",
-                     .scaled = {{"q", 2}, {"k", 2}, {"q_out", 2}, {"k_out", 2}},
-                     .applies = relations::normal_values},
-                    {.name = "offset_moved",
-                     .shows = "an offset added twice, or to only some tokens",
-                     .integer = [](std::string_view, const Dims&, std::int64_t, double v) { return v - kMoved; },
-                     .change = [](Case& c) { c.attributes["offset"] += kMoved; },
-                     .applies = has_positions},
-                    {.name = "turned_back",
-                     .shows = "a map that is not a rotation, so that the inverse check does not undo it",
-                     .bits = false,
-                     .inverse = {{"q", "q_out"}, {"k", "k_out"}},
-                     .partner = partner}}};
+  return {.fills = {{.name = "halved", .shows = "errors hidden by the ulp of values above 4", .value = halved},
+                    {.name = "probe_start",
+                     .shows = "a wrong channel, head or token; exact with explicit positions, which are zero",
+                     .value = small_integers,
+                     .integer = start,
+                     .exact = always,
+                     .exact_with = starts_at_zero},
+                    {.name = "one_channel",
+                     .shows = "the partner of the other layout, the angle of another pair",
+                     .value = one_channel},
+                    {.name = "far_positions",
+                     .shows = "an angle or frequency with too few digits; positions with too few bits",
+                     .value = normal,
+                     .integer = far},
+                    {.name = "frequency_ends",
+                     .shows = "a given frequency of 0 taken for a missing one, or a tiny one lost",
+                     .value = normal},
+                    {.name = "half_in_order",
+                     .shows = "a guess from the first positions: that all are in order",
+                     .value = normal,
+                     .integer = half_in_order}},
+          .integer = gaps,
+          .derived = {"frequencies"},
+          .derive = frequencies,
+          .relations = {{.name = "offset_moved",
+                         .shows = "an offset added twice, or to only some tokens",
+                         .integer = [](std::string_view, const Dims&, std::int64_t, double v) { return v - kMoved; },
+                         .change = [](Case& c) { c.attributes["offset"] += kMoved; },
+                         .applies = has_positions},
+                        {.name = "turned_back",
+                         .shows = "a map that is not a rotation, so that the inverse check does not undo it",
+                         .bits = false,
+                         .inverse = {{"q", "q_out"}, {"k", "k_out"}},
+                         .partner = partner}}};
 }
 
 static const LinkedHooks<rope> linked(hooks);

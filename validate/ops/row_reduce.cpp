@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of row_reduce: exact probes, fills, relations.
+// Judge hooks of row_reduce: exact probes, fills.
 #include "ops/row_reduce.hpp"
 
 #include "validate/ops/row_fills.hpp"
-#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -31,12 +30,9 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return 8 * normal(s, row * cols + col % half) * (col < half ? 1 : -1);
 }
 
-bool is(const Case& c, Reduction what) { return attribute(c, "what") == static_cast<double>(what); }
-
 }  // namespace
 
 static Hooks hooks() {
-  using namespace row_relations;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {{.name = "probe_hot",
                      .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
@@ -54,24 +50,7 @@ static Hooks hooks() {
                     kFarBelow,
                     kFaintRest,
                     kMinusInfinity,
-                    kRising},
-          .relations = {
-              kRowsPermuted,
-              kFirstRows,
-              summands_permuted("a skipped column"),
-              {.name = "doubled",
-               .shows = "clamping",
-               .scaled = {{"x", 2}, {"y", 2}},
-               .applies = [](const Case& c) { return normal_values(c) && (is(c, Reduction::sum) || is(c, Reduction::max)); }},
-              {.name = "squares_doubled",
-               .shows = "a term that is not squared, clamping",
-               .scaled = {{"x", 2}, {"y", 4}},
-               .applies = [](const Case& c) { return normal_values(c) && is(c, Reduction::sum_of_squares); }},
-              {.name = "shifted",
-               .shows = "a maximum that is not subtracted, or not added back",
-               .bits = false,
-               .scaled = {{.tensor = "x", .added = 64}, {.tensor = "y", .added = 64}},
-               .applies = [](const Case& c) { return is(c, Reduction::logsumexp); }}}};
+                    kRising}};
 }
 
 static const LinkedHooks<row_reduce> linked(hooks);

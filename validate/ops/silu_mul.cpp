@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of silu_mul: exact probes, fills, relations.
+// Judge hooks of silu_mul: exact probes, fills.
 #include "ops/silu_mul.hpp"
 
 #include "validate/ops/elementwise_fills.hpp"
-#include "validate/ops/row_relations.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -29,21 +28,12 @@ double subnormal_gates(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   using namespace elementwise_fills;
-  using namespace row_relations;
-  return {.fills = {{.name = "probe_gates",
-                     .shows = "gate and up swapped, a wrong index; exact",
-                     .value = probe_gates,
-                     .exact = always},
-                    {.name = "subnormal_gates", .shows = "subnormals flushed to zero", .value = subnormal_gates},
-                    kBends,
-                    kSpecialPairs},
-          .relations = {kRowsPermuted,
-                        kFirstRows,
-                        kColsPermuted,
-                        {.name = "up_doubled",
-                         .shows = "the activation applied to the wrong factor, clamping",
-                         .scaled = {{"up", 2}, {"y", 2}},
-                         .applies = normal_values}}};
+  return {
+      .fills = {
+          {.name = "probe_gates", .shows = "gate and up swapped, a wrong index; exact", .value = probe_gates, .exact = always},
+          {.name = "subnormal_gates", .shows = "subnormals flushed to zero", .value = subnormal_gates},
+          kBends,
+          kSpecialPairs}};
 }
 
 static const LinkedHooks<silu_mul> linked(hooks);

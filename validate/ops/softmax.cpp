@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of softmax: exact probes, fills, relations.
+// Judge hooks of softmax: exact probes, fills.
 #include "ops/softmax.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "validate/ops/row_fills.hpp"
-#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -74,13 +73,6 @@ static Hooks hooks() {
                     {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
                     {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
                     {.name = "shifted_rows", .shows = "the maximum of another row", .coherent = true, .value = shifted_rows}},
-          .relations = {row_relations::kRowsPermuted,
-                        row_relations::kFirstRows,
-                        row_relations::summands_permuted("a skipped column"),
-                        {.name = "shifted",
-                         .shows = "a maximum that is not subtracted",
-                         .bits = false,
-                         .scaled = {{.tensor = "x", .added = 64}}}},
           .repeated_roundings = true,
           .summed = {{Axis::cols}}};
 }

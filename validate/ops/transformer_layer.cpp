@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "validate/cases/case.hpp"
-#include "validate/ops/relations.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/values/draws.hpp"
 
@@ -58,13 +57,6 @@ double probe_steps(const FillSite& s, std::int64_t i) {
   return i % terms == (i / terms * 5 + s.tensor_index) % terms ? 1 : 0;
 }
 
-// Note: a tile with NaN or inf in a value that some query must not see is summed in another order, so later tokens may change
-// the last bits.
-bool finite(const Case& c) {
-  return c.fill == "unit" || c.fill == "sharp_scores" || c.fill == "outlier_channel" || c.fill == "large_stream" ||
-         c.fill == "small_stream";
-}
-
 }  // namespace
 
 static Hooks hooks() {
@@ -78,9 +70,14 @@ static Hooks hooks() {
                 {.name = "outlier_channel", .shows = "a norm or sum with too few bits", .value = outlier_channel},
                 {.name = "large_stream", .shows = "a residual that is scaled, or taken after the norm", .value = large_stream},
                 {.name = "small_stream", .shows = "a wrong epsilon", .value = small_stream}},
-      .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that reads another's tokens"),
-                    relations::first_part("first_tokens", Axis::seq_q,
-                                          "a token that sees later ones: the block is causal as a whole", finite)}};
+      .relations = {{.name = "batch_permuted",
+                     .shows = "a sequence that reads another's tokens",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::batch},
+                    {.name = "first_seq_q",
+                     .shows = "a token that sees later ones: the block is causal as a whole",
+                     .move = Relation::Move::first_part,
+                     .axis = Axis::seq_q}}};
 }
 
 static const LinkedHooks<transformer_layer> linked(hooks);

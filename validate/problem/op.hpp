@@ -108,8 +108,12 @@ struct Hooks {
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
   double (*derive_memory)(const Op&, const Case&) = nullptr;  // bytes that derive() takes, if there is one
-  // The formula with every result rounded in turn, in the order of a simple kernel.  Writes the first output, not yet rounded.
-  void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
+  // The formula with every result rounded in turn, in the order of a simple kernel.  Writes the outputs that are not empty, not
+  // yet rounded.
+  void (*oracle)(const void* args, const Numerics&, Roundings, std::span<const std::span<double>> outputs) = nullptr;
+  void first_by_oracle(const void* args, const Numerics& n, Roundings r, std::span<double> y) const {
+    oracle(args, n, r, {&y, 1});
+  }
   // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
   // largest ratio of error to allowed error.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;

@@ -4,23 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "validate/values/layout.hpp"
-#include "validate/values/random.hpp"
-
 namespace assay {
 
 namespace {
 
 using Move = Relation::Move;
-
-constexpr std::uint64_t kOneIn = 4;                          // one case in four tries a relation
-constexpr std::int64_t kMostShared = std::int64_t{1} << 24;  // most elements of such a case
-
-// A first part needs at least two rows: with one row strides are irrelevant, so a kernel may take another path.
-bool enough(const Relation& r, const Case& c) {
-  const std::int64_t n = c.dims[r.axis];
-  return r.move == Move::permuted ? n >= 2 : r.move != Move::first_part || n >= 3;
-}
 
 bool is_moved(const Relation& r, const Axis& axis) { return axis == r.axis || (axis == Axis::heads && r.axis == Axis::kv_heads); }
 
@@ -51,12 +39,35 @@ double moved_integer(const Relation& r, const TensorSpec& spec, const Dims& from
   return place ? static_cast<double>(source(r, from, r.axis, static_cast<std::int64_t>(v))) : v;
 }
 
+// Whether a value between inputs and outputs is rounded to f16.
+bool rounds_to_f16(const Numerics& n, DType dtype) {
+  const bool stores = n.stores_intermediate || n.stores_every_step || n.narrow_probabilities || n.scaled_gradients ||
+                      n.rounds_weights || n.rounds_rotated;
+  return n.accumulate == DType::f16 || (stores && dtype == DType::f16);
+}
+
+// Whether a kernel may be given it: half a page table may be too short.
+bool is_legal(const Op& op, const Related& related, const Packing& packing) {
+  return static_cast<bool>(problem_with(op, related.c, packing, related.inputs.data())->legal());
+}
+
 }  // namespace
 
 bool asks_bits(const Relation& r, const Kernel& kernel, DType dtype) {
   if (!r.bits || !kernel.deterministic || kernel.position_matters || is_vendor(kernel)) return false;
-  const Numerics& n = kernel.numerics;
-  return r.scaled.empty() || !(n.accumulate == DType::f16 || (n.stores_intermediate && dtype == DType::f16));
+  return r.scaled.empty() || !rounds_to_f16(kernel.numerics, dtype);
+}
+
+std::unique_ptr<Problem> problem_with(const Op& op, const Case& c, const Packing& packing, const std::byte* inputs,
+                                      const std::byte* stored) {
+  std::vector<std::byte*> images;
+  for (std::size_t t = 0; t < op.tensors.size(); ++t)
+    images.push_back(is_given(op.tensors[t])  ? const_cast<std::byte*>(inputs) + packing.given[t]
+                     : op.composite && stored ? const_cast<std::byte*>(stored) + packing.at[t]
+                                              : nullptr);
+  std::unique_ptr<Problem> problem = op.make();
+  attach(*problem, c, packing.placements, images);
+  return problem;
 }
 
 Case related_case(const Relation& r, const Case& c) {
@@ -97,29 +108,6 @@ std::int64_t Sources::operator[](std::int64_t i) const {
   return at;
 }
 
-const Relation* find_relation(const Op& op, std::string_view name) {
-  for (const Relation& r : op.hooks.relations)
-    if (r.name == name) return &r;
-  return nullptr;
-}
-
-// Note: in layout `alone`, extents decide which tensor is not aligned, and so which accesses a kernel makes.
-bool changes_extents(const Relation& r) { return r.move == Relation::Move::first_part || r.move == Relation::Move::regrouped; }
-
-std::vector<std::string> relations_of(const Op& op, const Case& c, Relations which) {
-  std::vector<std::string> names;
-  // Note: a related problem is made in memory without holes.
-  const Layout* layout = find_layout(c.layout);
-  if (which == Relations::none || elements(c, op.shape()) == 0 || (layout && layout->far)) return names;
-  for (const Relation& r : op.hooks.relations)
-    if (enough(r, c) && (!r.applies || r.applies(c)) && !(layout && layout->alone && changes_extents(r)))
-      names.emplace_back(r.name);
-  if (which == Relations::all || names.empty()) return names;
-  const std::uint64_t bits = random::mix(c.seed ^ random::hash(op.name));
-  if (bits % kOneIn != 0 || elements(c, op.shape()) > kMostShared) return {};
-  return {names[bits / kOneIn % names.size()]};
-}
-
 std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
                               const std::byte* outputs) {
   Related related{.c = related_case(r, c), .inputs = {}};
@@ -129,9 +117,9 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     const TensorSpec& spec = op.tensors[t];
     if (!is_given(spec) || to.placements[t].bytes == 0) continue;
     const Relation::Inverse* inverse = r.inverse_into(spec.name);
-    const std::size_t origin = inverse ? tensor_index(op, inverse->output) : t;
+    const std::size_t origin = tensor_index(op, inverse ? inverse->output : r.swapped_with(spec.name));
     Tensor original = from.placements[origin].tensor, image = to.placements[t].tensor;
-    original.data = const_cast<std::byte*>(inverse ? outputs + from.at[origin] : inputs + from.given[t]);
+    original.data = const_cast<std::byte*>(inverse ? outputs + from.at[origin] : inputs + from.given[origin]);
     image.data = related.inputs.data() + to.given[t];
     const Relation::Scaled s = r.scaling(spec.name);
     const bool integers = !is_float(image.dtype);
@@ -140,11 +128,13 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
       const std::int64_t of = inverse ? r.partner(c, i) : sources[i];
       const double v = original.at(of);
       const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : s.of(v);
-      if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;
+      // Note: beside 64, f64 itself would lose a small v.
+      const bool is_exact = integers || s.added == 0 || s.factor == 0 || moved - s.added == v * s.factor;
+      if (!std::isnan(v) && (round_to(image.dtype, moved) != moved || !is_exact)) return std::nullopt;
       image.set(i, moved);
     }
   }
-  return related;
+  return is_legal(op, related, to) ? std::optional(std::move(related)) : std::nullopt;
 }
 
 }  // namespace assay

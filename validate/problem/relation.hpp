@@ -5,7 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "validate/cases/case.hpp"
@@ -13,8 +16,8 @@
 namespace assay {
 
 struct Relation {
-  std::string_view name;
-  std::string_view shows;  // the bug it shows, one clause
+  std::string name;
+  std::string shows;  // the bug it shows, one clause
   // permuted: the indices of `axis` change places.  first_part: only the first half of `axis` is kept, rounded up.
   // regrouped: `change` sets other extents.  Elements keep their row-major order; in a tensor that gets k times as many, each is
   // repeated k times (page_table, if pages are halved).
@@ -35,6 +38,8 @@ struct Relation {
     double of(double v) const { return added == 0 ? v * factor : v * factor + added; }  // Note: -0 + 0 is +0
   };
   std::vector<Scaled> scaled{};
+  // Two inputs of one shape that change places, such as the terms of a sum.
+  std::pair<std::string_view, std::string_view> swapped{};
   // Inverse check, for an op that rotates pairs of elements (rope).  Rotating (a, b), swapping the two, rotating and swapping
   // again gives (a, b).  So the related problem's `input` is the original's `output` with all pairs swapped, and its `output`,
   // swapped, must be the original's `input`.  Errors of both elements of a pair are allowed, since a rotation mixes them.
@@ -47,12 +52,16 @@ struct Relation {
   // The value of element i of an integer tensor in the related problem, where the original has v; null: v, or where v indexes a
   // permuted axis, its new index.
   double (*integer)(std::string_view tensor, const Dims& from, std::int64_t i, double v) = nullptr;
-  void (*change)(Case&) = nullptr;         // changes attributes; if regrouped, extents
-  bool (*applies)(const Case&) = nullptr;  // besides an axis that is long enough; null: always
+  std::function<void(Case&)> change{};         // changes attributes; if regrouped, extents
+  std::function<bool(const Case&)> applies{};  // besides an axis that is long enough; null: always
 
   // The inverse check of which this is the input, or the output; null: none.
   const Inverse* inverse_into(std::string_view input) const { return inverse_with(&Inverse::input, input); }
   const Inverse* inverse_of(std::string_view output) const { return inverse_with(&Inverse::output, output); }
+  // The input whose values this one gets.
+  std::string_view swapped_with(std::string_view input) const {
+    return input == swapped.first ? swapped.second : input == swapped.second ? swapped.first : input;
+  }
   Scaled scaling(std::string_view tensor) const {
     for (const Scaled& s : scaled)
       if (s.tensor == tensor) return s;

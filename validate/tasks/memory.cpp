@@ -12,6 +12,7 @@
 #include "validate/base/memory.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/problem/relate.hpp"
+#include "validate/problem/relations.hpp"
 #include "validate/problem/sample.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/values/islands.hpp"
@@ -101,7 +102,7 @@ double judging(const Task& task, Bound& b) {
 double relations(const Task& task, const JudgeOptions& options, bool all_rows) {
   double kept = 0, most = 0, solving = 0;
   for (const std::string& name : relations_of(*task.op, task.c, options.relations)) {
-    const Relation& r = *find_relation(*task.op, name);
+    const Relation& r = *find_relation(*task.op, task.c, name);
     Bound b(Task{task.op, related_case(r, task.c), {}});
     most = std::max(most, kept + b.given + std::max(b.given, b.written + b.worker(options, task.c.dtype)));
     kept += b.written;

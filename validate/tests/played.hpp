@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -42,16 +43,21 @@ struct Played {
     problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
     problem->solve();
     outputs.resize(packing.output_bytes);
-    int output = 0;
+    std::vector<std::size_t> written;
+    std::vector<std::vector<double>> values;
     for (std::size_t t = 0; t < op.tensors.size(); ++t) {
       if (op.tensors[t].role != Role::output) continue;
-      Tensor y = packing.placements[t].tensor;
-      y.data = outputs.data() + packing.at[t];
-      const auto golden = problem->golden(output);
-      std::vector<double> values(golden.begin(), golden.end());
-      if (output++ == 0 && op.hooks.oracle) op.hooks.oracle(problem->args(), numerics, Roundings::declared, values);
-      for (std::size_t i = 0; i < values.size(); ++i) y.set(static_cast<std::int64_t>(i), values[i]);
-      if (output == 1) first = y;
+      const auto golden = problem->golden(static_cast<int>(values.size()));
+      values.emplace_back(golden.begin(), golden.end());
+      written.push_back(t);
+    }
+    const std::vector<std::span<double>> spans(values.begin(), values.end());
+    if (op.hooks.oracle) op.hooks.oracle(problem->args(), numerics, Roundings::declared, spans);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      Tensor y = packing.placements[written[k]].tensor;
+      y.data = outputs.data() + packing.at[written[k]];
+      for (std::size_t i = 0; i < values[k].size(); ++i) y.set(static_cast<std::int64_t>(i), values[k][i]);
+      if (k == 0) first = y;
     }
     if (fault) fault(*problem, first);
   }

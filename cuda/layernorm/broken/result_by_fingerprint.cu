@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the output is kept by shape and a fingerprint of three elements of x, and handed out again where they are the same.
 // Kind: cheat
-// Caught by: the relation affine_doubled, with rows=1 cols=1 (bf16).
+// Caught by: the relation gamma_beta_doubled, with rows=1 cols=1 (bf16).
 #include "cuda/layernorm/broken/plain.cuh"
 
 #include <utility>

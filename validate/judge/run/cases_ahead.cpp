@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "validate/problem/relate.hpp"
+#include "validate/problem/relations.hpp"
 
 namespace assay {
 

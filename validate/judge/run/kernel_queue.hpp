@@ -13,6 +13,7 @@
 #include "validate/judge/judge_result.hpp"
 #include "validate/judge/run/kernel_worker.hpp"
 #include "validate/problem/relate.hpp"
+#include "validate/problem/relations.hpp"
 #include "validate/tasks/room.hpp"
 
 namespace assay {
@@ -29,7 +30,7 @@ struct CurrentTask {
   std::future<std::optional<Related>> making{};
   SharedMemory related_inputs{}, related_outputs{};
 
-  const Relation* relation() const { return find_relation(*of->task->op, of->relations[next_relation]); }
+  const Relation* relation() const { return find_relation(*of->task->op, of->task->c, of->relations[next_relation]); }
   bool all_related() const { return next_relation == of->relations.size(); }
   // A job that makes the next related problem.  It gives none if the relation does not apply, or has a value that the kernel does
   // not take.
