@@ -338,7 +338,7 @@ class Search {
   bool add_outputs(Relation& r, const std::deque<Solved>& cases, bool shifts) const {
     const auto shows = [&](const Solved& s) {
       for (std::size_t output = 0; output < outputs_.size(); ++output)
-        if (std::ranges::none_of(s.problem->golden(static_cast<int>(output)), is_telling)) return false;
+        if (std::ranges::none_of(s.rounded[output], is_telling)) return false;
       return true;
     };
     const auto original = std::ranges::find_if(cases, shows);
@@ -348,10 +348,11 @@ class Search {
     std::size_t output = 0;
     for (const Pair& p : outputs_of(op_, r, *original, *related)) {
       const std::string_view name = outputs_[output++];
-      const auto same = std::ranges::find_if(p.original, is_telling);
+      // Note: of the oracle, whose bits are always the same.  The golden's may depend on where its arrays lie.
+      const auto same = std::ranges::find_if(p.rounded_original, is_telling);
       const bool given = std::ranges::any_of(r.scaled, [&](const Relation::Scaled& s) { return s.tensor == name; });
       if (given) continue;  // an updated output, which is to grow as its first values do
-      const double before = *same, after = p.related[static_cast<std::size_t>(same - p.original.begin())];
+      const double before = *same, after = p.rounded_related[static_cast<std::size_t>(same - p.rounded_original.begin())];
       if (shifts) {
         const bool moved = std::fabs(after - before) > kAdded / 2;
         if (moved) r.scaled.push_back({.tensor = name, .added = kAdded});
