@@ -80,7 +80,7 @@ foreach(kernel ${on_trial})
 endforeach()
 
 set(shared "")
-foreach(folder ops/core reference/core reference/formula simt simt/ptx validate/values validate/problem validate/worker validate/tasks validate/judge validate/judge/run)
+foreach(folder ops/core reference/core reference/formula simt simt/ptx validate/values validate/problem validate/problem/search validate/worker validate/tasks validate/judge validate/judge/run)
   list(APPEND shared "${SOURCE}/${folder}/*.hpp" "${SOURCE}/${folder}/*.cpp")
 endforeach()
 file(GLOB shared RELATIVE "${SOURCE}" ${shared} "${SOURCE}/validate/backends/simt.cpp")

@@ -154,7 +154,7 @@ make_it || fail "the op from elsewhere does not build"
 compiled 12  # the ops, their formulas and its kernel, those that shared a unit with the op that is gone, and what is read of the sources
 "$validate" run --backend simt --op scale_cols --suite smoke --all-relations --json "$build/own_op/records" >"$log" 2>&1 || fail "the op from elsewhere does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op from elsewhere was not judged"
-for relation in rows_permuted first_rows cols_permuted; do
+for relation in rows_permuted first_rows cols_permuted first_cols; do
   grep -q "\"relations\":\[[^]]*\"$relation\"" "$build/own_op/records" || fail "the relation $relation was not checked"
 done
 "$validate" run --backend simt --op scale_cols --suite watch --watch >"$log" 2>&1 || fail "the op from elsewhere is not watched"

@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 namespace assay::formula {
 
 class Numbers {
  public:
+  // Where an array begins, in elements.  Note: Eigen adds up a row from its first aligned element, so that the last bit of a sum
+  // depends on where the row lies.
+  static constexpr std::size_t kAlignment = 8;
+
   Numbers() = default;
   Numbers(std::initializer_list<double> list) : Numbers(list.begin(), list.end()) {}
   template <std::input_iterator Iterator>
@@ -22,7 +28,11 @@ class Numbers {
   static Numbers unwritten(std::size_t count) {
     Numbers n;
     n.size_ = count;
-    if (count > 1) n.shared_ = std::make_shared_for_overwrite<double[]>(count);
+    if (count <= 1) return n;
+    auto block = std::make_shared_for_overwrite<double[]>(count + kAlignment - 1);
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(block.get()) / sizeof(double) % kAlignment;
+    double* const first = block.get() + (kAlignment - beyond) % kAlignment;
+    n.shared_ = std::shared_ptr<double[]>(std::move(block), first);
     return n;
   }
   static Numbers all(std::size_t count, double v) {

@@ -374,6 +374,15 @@ TEST_CASE("formula: axes have the order of most tensors", "[formula]") {
   CHECK(Recorded({"rows", "out"}).f.recorded().axis_names == std::vector<std::string>{"rows", "out", "cols"});
 }
 
+TEST_CASE("formulas: arrays begin at multiples of 64 bytes, so that bits do not depend on what else is in memory", "[formula]") {
+  std::vector<Numbers> kept;
+  for (std::size_t count = 2; count < 100; ++count) {
+    kept.push_back(Numbers::all(count, 1));
+    CHECK(reinterpret_cast<std::uintptr_t>(kept.back().data()) % 64 == 0);
+    CHECK(std::ranges::count(kept.back(), 1) == static_cast<std::ptrdiff_t>(count));
+  }
+}
+
 TEST_CASE("formula: a copy of an array keeps its elements when the other is written", "[formula]") {
   Numbers all{1, 2, 3};
   const Numbers copy = all, some = all.part(1, 2);

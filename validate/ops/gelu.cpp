@@ -7,8 +7,6 @@
 
 namespace assay {
 
-namespace {}  // namespace
-
 static Hooks hooks() {
   using namespace elementwise_fills;
   return {

@@ -7,8 +7,6 @@
 
 namespace assay {
 
-namespace {}  // namespace
-
 static Hooks hooks() {
   using namespace gemm_fills;
   return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},

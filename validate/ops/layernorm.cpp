@@ -10,20 +10,8 @@ namespace assay {
 static Hooks hooks() {
   using namespace norm_fills;
   return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {{.name = "probe_signs",
-                     .shows = "a wrong index, weight or term; exact with epsilon = 0",
-                     .value = probe<balanced, probe_gamma>,
-                     .exact = even_cols,
-                     .exact_with = no_epsilon,
-                     .applies = even_cols},
-                    {.name = "probe_constant_row",
-                     .shows = "a mean not subtracted exactly, another column's beta; exact",
-                     .coherent = true,
-                     .value = probe<constant, probe_gamma>,
-                     .exact = always},
-                    kLarge,
-                    kTiny,
-                    kSpecialGamma}};
+          .fills = {probe_of_balanced_rows(probe<balanced, probe_gamma>), probe_of_constant_rows(probe<constant, probe_gamma>),
+                    kLarge, kTiny, kSpecialGamma}};
 }
 
 static const LinkedHooks<layernorm> linked(hooks);

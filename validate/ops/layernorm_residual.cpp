@@ -6,24 +6,13 @@
 
 namespace assay {
 
-namespace {}  // namespace
-
 static Hooks hooks() {
   using namespace norm_fills;
   return {.overflows = {{"extremes", {bf16, f32}}},
           .fills = {kFresh,
                     kSpecialGamma,
-                    {.name = "probe_signs",
-                     .shows = "a wrong index, weight or term; exact with epsilon = 0",
-                     .value = probe<balanced, probe_gamma>,
-                     .exact = even_cols,
-                     .exact_with = no_epsilon,
-                     .applies = even_cols},
-                    {.name = "probe_constant_row",
-                     .shows = "a mean not subtracted exactly, another column's beta or residual; exact",
-                     .coherent = true,
-                     .value = probe<constant, probe_gamma>,
-                     .exact = always},
+                    probe_of_balanced_rows(probe<balanced, probe_gamma>),
+                    probe_of_constant_rows(probe<constant, probe_gamma>),
                     {.name = "opposite_residual", .shows = "the residual added before the norm", .value = opposite<0>}},
           .repeated_roundings = true,
           .summed = {{Axis::cols}}};

@@ -91,4 +91,36 @@ inline constexpr Fill kLarge{.name = "large_rows", .shows = "squares or their su
 inline constexpr Fill kTiny{
     .name = "tiny_rows", .shows = "epsilon outside the root or rounded, squares that underflow", .value = tiny_rows};
 
+// Exact probes.  `value`: a probe of balanced rows, of constant ones, of signs or of one nonzero element.
+constexpr Fill probe_of_balanced_rows(double (*value)(const FillSite&, std::int64_t)) {
+  return {.name = "probe_signs",
+          .shows = "a wrong index, weight or term; exact with epsilon = 0",
+          .value = value,
+          .exact = even_cols,
+          .exact_with = no_epsilon,
+          .applies = even_cols};
+}
+constexpr Fill probe_of_constant_rows(double (*value)(const FillSite&, std::int64_t)) {
+  return {.name = "probe_constant_row",
+          .shows = "a mean not subtracted exactly, another column's beta or residual; exact",
+          .coherent = true,
+          .value = value,
+          .exact = always};
+}
+constexpr Fill probe_of_signs(double (*value)(const FillSite&, std::int64_t)) {
+  return {.name = "probe_signs",
+          .shows = "a wrong index or gamma; exact with epsilon = 0",
+          .value = value,
+          .exact = always,
+          .exact_with = no_epsilon};
+}
+constexpr Fill probe_of_one_hot_rows(double (*value)(const FillSite&, std::int64_t)) {
+  return {.name = "probe_one_hot",
+          .shows = "the root or gamma of another row or column; exact with epsilon = 0",
+          .value = value,
+          .exact = power_of_four,
+          .exact_with = no_epsilon,
+          .applies = power_of_four};
+}
+
 }  // namespace assay::norm_fills

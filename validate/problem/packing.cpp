@@ -19,4 +19,12 @@ Packing pack(const Op& op, std::vector<Placement> placements) {
   return p;
 }
 
+std::vector<std::byte> filled_inputs(const Op& op, const Case& c, const Packing& packing) {
+  std::vector<std::byte> inputs(packing.input_bytes, kGapByte);
+  for (std::size_t t = 0; t < op.tensors.size(); ++t)
+    if (is_given(op.tensors[t]))
+      fill_image(op, c, static_cast<int>(t), packing.placements[t], inputs.data() + packing.given[t], {});
+  return inputs;
+}
+
 }  // namespace assay

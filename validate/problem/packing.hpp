@@ -16,5 +16,7 @@ struct Packing {
 };
 Packing pack(const Op& op, const Case& c);
 Packing pack(const Op& op, std::vector<Placement> placements);
+// The input memory with the case's values in it.
+std::vector<std::byte> filled_inputs(const Op&, const Case&, const Packing&);
 
 }  // namespace assay

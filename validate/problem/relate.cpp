@@ -112,7 +112,7 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
                               const std::byte* outputs) {
   Related related{.c = related_case(r, c), .inputs = {}};
   const Packing to = pack(op, related.c);
-  related.inputs.assign(to.input_bytes, std::byte{0xff});
+  related.inputs.assign(to.input_bytes, kGapByte);
   for (std::size_t t = 0; t < op.tensors.size(); ++t) {
     const TensorSpec& spec = op.tensors[t];
     if (!is_given(spec) || to.placements[t].bytes == 0) continue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which relations hold of an op.  Candidates are tried on the op's golden in a few small cases: each axis permuted, and cut; up
-// to three inputs doubled; a constant added to one; two inputs exchanged.  Those that it keeps are the op's, besides those that
-// its author states (Hooks::relations).
+// The relations of an op: those that its author states (Hooks::relations), and those that a search finds
+// (search/relation_search.hpp).
 #pragma once
 
 #include <span>
@@ -15,7 +14,7 @@ namespace assay {
 
 // All relations of an op for attributes such as the case's.  What one choice or window allows another may not, so that they are
 // found for each choice, for numbers at their default and not, and for small numbers in the place of large ones: in a short row a
-// long window would hide nothing.  Throws BadInput if the author states one that the golden does not keep.
+// long window would hide nothing.  Throws BadInput if the author states one that is not true of the formula.
 std::span<const Relation> all_relations(const Op&, const Case&);
 
 // Names of the relations to try on a case, of those that apply: all, or for Relations::share at most one, in one case of four,

@@ -22,10 +22,7 @@ using Fault = void (*)(const Problem&, const Tensor&);
 
 struct Played {
   Played(const Op& o, const Case& what, const Numerics& n = {}, Fault fault = nullptr)
-      : op(o), c(what), packing(pack(op, c)), inputs(packing.input_bytes) {
-    for (std::size_t t = 0; t < op.tensors.size(); ++t)
-      if (is_given(op.tensors[t]))
-        fill_image(op, c, static_cast<int>(t), packing.placements[t], inputs.data() + packing.given[t], {});
+      : op(o), c(what), packing(pack(op, c)), inputs(filled_inputs(op, c, packing)) {
     play(n, fault);
   }
   Played(const Op& o, Related related, const Numerics& n = {}, Fault fault = nullptr)
@@ -34,11 +31,7 @@ struct Played {
   }
 
   void play(const Numerics& numerics, Fault fault) {
-    std::vector<std::byte*> images;
-    for (std::size_t t = 0; t < op.tensors.size(); ++t)
-      images.push_back(is_given(op.tensors[t]) ? inputs.data() + packing.given[t] : nullptr);
-    problem = op.make();
-    attach(*problem, c, packing.placements, images);
+    problem = problem_with(op, c, packing, inputs.data());
     if (const Legality ok = problem->legal(); !ok) throw std::logic_error(repro(c, op.shape()) + ": " + ok.why);
     problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
     problem->solve();
