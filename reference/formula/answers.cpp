@@ -69,10 +69,12 @@ class Answers final : public FormulaAnswers {
  private:
   static constexpr std::size_t kNoSpan = SIZE_MAX;
 
-  // Only kernels that take a second way somewhere need both.
+  // Only kernels that may take a second way somewhere need both.
   const Evaluated& evaluated(const Numerics& numerics) {
-    const auto takes_second = [&](const Node& n) { return n.kind == Kind::either && stores(numerics, n.stored); };
-    if (std::ranges::none_of(graph_.nodes, takes_second)) return first_way_;
+    const auto may_take_second = [&](const Node& n) {
+      return n.kind == Kind::either && (n.stored == Stored::by_no_word || stores(numerics, n.stored));
+    };
+    if (std::ranges::none_of(graph_.nodes, may_take_second)) return first_way_;
     std::call_once(asked_, [&] { both_ways_.emplace(graph_, inputs_, rows_of_, need_); });
     return *both_ways_;
   }

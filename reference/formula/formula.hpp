@@ -109,7 +109,7 @@ Array put(const Operand& a, Axis axis, const Array& indices, Place place = Place
 Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
 
 // Two ways to compute the same.  Kernels that declare the word of `stored` compute the second, with its errors; golden and all
-// other kernels have the first.
+// other kernels have the first.  With Stored::by_no_word a kernel has either, and the larger of both errors counts.
 Array either(const Operand& a, const Operand& b, Stored stored);
 
 // A result that the op itself rounds to a dtype, as an output that is used on.  Every kernel has a rounded sum of inputs exactly:

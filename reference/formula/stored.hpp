@@ -13,17 +13,18 @@ namespace assay::formula {
 
 // Which kernels may round a step's result to the storage dtype before the next step: by which of their words.
 enum class Stored : std::uint8_t {
-  with_intermediates,   // stores_intermediate
-  with_every_step,      // stores_every_step
-  where_rotated,        // rounds_rotated
-  as_factor,            // before it is multiplied: stores_intermediate, or narrow_probabilities
-  as_gradient,          // the same, but not with scaled_gradients
-  as_scaled_gradient,   // the same, but only with scaled_gradients
-  with_rounded_weights  // rounds_weights
+  with_intermediates,    // stores_intermediate
+  with_every_step,       // stores_every_step
+  where_rotated,         // rounds_rotated
+  as_factor,             // before it is multiplied: stores_intermediate, or narrow_probabilities
+  as_gradient,           // the same, but not with scaled_gradients
+  as_scaled_gradient,    // the same, but only with scaled_gradients
+  with_rounded_weights,  // rounds_weights
+  by_no_word             // of `either` alone: any kernel may compute the second way, and none says so
 };
-inline constexpr std::array<std::string_view, 7> kStoredNames{"with_intermediates",  "with_every_step", "where_rotated",
-                                                              "as_factor",           "as_gradient",     "as_scaled_gradient",
-                                                              "with_rounded_weights"};
+inline constexpr std::array<std::string_view, 8> kStoredNames{
+    "with_intermediates", "with_every_step",    "where_rotated",        "as_factor",
+    "as_gradient",        "as_scaled_gradient", "with_rounded_weights", "by_no_word"};
 
 // Whether kernels of these numerics store such a step.
 constexpr bool stores(const Numerics& numerics, Stored stored) {
@@ -36,6 +37,7 @@ constexpr bool stores(const Numerics& numerics, Stored stored) {
     case Stored::as_gradient: return as_factor && !numerics.scaled_gradients;
     case Stored::as_scaled_gradient: return as_factor && numerics.scaled_gradients;
     case Stored::with_rounded_weights: return numerics.rounds_weights;
+    case Stored::by_no_word: return false;
   }
   return false;
 }
@@ -51,6 +53,7 @@ inline std::vector<bool Numerics::*> words_of(Stored stored) {
     case Stored::as_gradient:
     case Stored::as_scaled_gradient: return {&N::stores_intermediate, &N::narrow_probabilities, &N::scaled_gradients};
     case Stored::with_rounded_weights: return {&N::rounds_weights};
+    case Stored::by_no_word: return {};
   }
   return {};
 }

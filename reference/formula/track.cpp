@@ -84,10 +84,12 @@ bool Tracked::stores(const Node& step) const {
   return formula::stores(declared_.numerics, step.stored) && !(of.kind == Kind::step && stores(of));
 }
 
-// A kernel that computes the second argument gives the first, but for its errors and the last bits of f64.
+// A kernel that computes the second argument gives the first, but for its errors and the last bits of f64.  Where no word says
+// which one it computes, the larger of both errors counts.
 Off Tracked::either(int i) const {
   const Node& n = node(i);
-  if (!formula::stores(declared_.numerics, n.stored)) return alone(n.arguments[0]);
+  const bool may_be_first = n.stored == Stored::by_no_word;
+  if (!may_be_first && !formula::stores(declared_.numerics, n.stored)) return alone(n.arguments[0]);
   Off off = alone(n.arguments[1]);
   off.any = map(
       extents(),
@@ -96,7 +98,9 @@ Off Tracked::either(int i) const {
         return std::isfinite(other) ? error + std::fabs(v - other) : kInfinity;
       },
       off.any, values_[n.arguments[0]].value, values_[n.arguments[1]].value);
-  return off;
+  if (!may_be_first) return off;
+  const auto larger = [](double first, double any, double fresh) { return std::max(first, any + fresh); };
+  return {.any = map(extents(), larger, total(n.arguments[0]), off.any, off.fresh), .fresh = {}};
 }
 
 const Field& Tracked::total(int i) const {
@@ -173,7 +177,8 @@ Off Tracked::rounded(int i, Off off) const {
 
 // In the accumulator's own format nothing is rounded again.  A value that the dtype may turn into infinity has no bound.  A
 // kernel that stores the sum of a step and something else, like a bias, may store that step in its place, before the addition:
-// the larger of both counts.
+// the larger of both counts.  Where few bits are rounded to few, errors are no draws: times a query of 255/256, all keys of 8
+// bits are rounded to the same side.  So the rounding of such a product counts as `any`.
 Off Tracked::stored(int i, Off off) const {
   const DType to = declared_.storage;
   if (to == declared_.numerics.accumulate) return off;
@@ -185,8 +190,10 @@ Off Tracked::stored(int i, Off off) const {
       if (node(term).kind == Kind::step)
         size = map(
             extents(), [](double x, double y) { return std::max(finite_size(x), finite_size(y)); }, size, values_[term].value);
-  return widened(i, std::move(off), size,
-                 [=](double x, double t) { return finite_size(x) + t < most ? u * (finite_size(x) + t) + low : kInfinity; });
+  off = widened(i, std::move(off), size,
+                [=](double x, double t) { return finite_size(x) + t < most ? u * (finite_size(x) + t) + low : kInfinity; });
+  if (off.fresh.none() || !adds_up_rounded_products(i)) return off;
+  return {.any = plus(extents(), off.any, off.fresh), .fresh = {}};
 }
 
 Off Tracked::visit(int i) {

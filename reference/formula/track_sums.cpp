@@ -189,4 +189,23 @@ Off Tracked::multiply_up(int i) const {
   return {any, own(declared_.errors), std::min(deviations_counted(), std::sqrt(3 * steps))};
 }
 
+// The axes along which a factor repeats, of a result that follows element by element from products of two exact factors, such as
+// the queries and keys of heads with one channel.
+AxisSet Tracked::repeats(int i) const {
+  const Node& n = node(i);
+  if (values_[i].exact || n.kind == Kind::constant) return 0;
+  const bool is_product = n.kind == Kind::multiply || (n.kind == Kind::dot && extents().size(n.over) == 1);
+  AxisSet axes = 0;
+  for (const int a : n.arguments) {
+    const bool is_factor = is_product && values_[a].exact && node(a).kind != Kind::constant;
+    axes |= is_factor ? n.axes & ~values_[a].value.axes : repeats(a);
+  }
+  const Group group = info(n.kind).group;
+  return is_product || group == Group::arithmetic || group == Group::function ? axes : 0;
+}
+bool Tracked::adds_up_rounded_products(int i) const {
+  const AxisSet axes = repeats(i);
+  return std::ranges::any_of(values_.graph().nodes, [axes](const Node& n) { return (n.over & axes) != 0; });
+}
+
 }  // namespace assay::formula

@@ -124,7 +124,7 @@ TEST_CASE("formulas: an op without hooks has them from its formula", "[formula]"
     names.push_back(r.name);
     CHECK(r.bits == (r.name != "cols_permuted"));
   }
-  CHECK(names == std::vector<std::string_view>{"rows_permuted", "first_rows", "cols_permuted", "x_doubled"});
+  CHECK(names == std::vector<std::string_view>{"rows_permuted", "cols_permuted", "first_rows", "x_doubled"});
   // Squares of the largest bf16 and f32 overflow f32, those of f16 do not.
   REQUIRE(hooks.overflows.size() == 1);
   CHECK(hooks.overflows[0].fill == "extremes");

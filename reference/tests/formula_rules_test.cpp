@@ -298,4 +298,73 @@ TEST_CASE("formula rules: elements of a softmax that are far below leave the bou
   for (std::size_t i = 0; i < 3; ++i) CHECK(in_bf16[i] < 0.1);
 }
 
+namespace {
+
+// A sum over `terms` of x [terms] with what `write` makes of it and of a number c: its value and its bound.
+struct OfSum {
+  OfSum(std::vector<double> x, double c, const Declared& declared,
+        const std::function<Array(const Array& x, const Array& c)>& write) {
+    const Tensor terms{.data = x.data(), .dtype = f64, .rank = 1, .shape = {std::ssize(x)}, .stride = {1}};
+    double y[1];
+    const Tensor one{.data = &c, .dtype = f64, .rank = 1, .shape = {1}, .stride = {1}},
+        out{.data = y, .dtype = f64, .rank = 1, .shape = {1}, .stride = {1}};
+    Formula f;
+    f.declare_input("x", {"terms"}, terms);
+    f.declare_input("c", {"rows"}, one);
+    f.declare_output("y", {"rows"}, out);
+    f.out("y", write(f.in("x"), f.in("c")));
+    const Graph graph = f.graph();
+    const std::vector<Tensor> inputs{terms, one};
+    const Values values(graph, inputs);
+    value = values.output(0)[0];
+    bound = Tracked(values, declared).output(0)[0];
+  }
+  double value = 0, bound = 0;
+};
+
+}  // namespace
+
+// Times 255/256 all numbers of 8 bits are rounded away from 0, by a quarter of a unit on average.
+TEST_CASE("formula rules: roundings of products that repeat a factor are no draws", "[formula][rules]") {
+  std::vector<double> x;
+  double honest = 0;
+  const double c = 255.0 / 256;
+  for (int i = 0; i < 1024; ++i) {
+    x.push_back(1 + i % 128 / 128.0);
+    honest += round_to(bf16, x.back() * c);
+  }
+  const Declared stores{{.stores_intermediate = true}, Errors::independent, bf16};
+  const Axis terms("terms");
+  const OfSum one(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", a * b)); });
+  CHECK(std::fabs(honest - one.value) < one.bound);
+  CHECK(std::fabs(honest - one.value) > 0.3 * one.bound);
+  // Behind another operation too.  Where no factor repeats, errors are draws.
+  const OfSum negated(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", -(a * b) * 0.5)); });
+  CHECK(negated.bound > 0.4 * one.bound);
+  const OfSum squares(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", a * a)) * b; });
+  CHECK(squares.bound < 0.5 * one.bound);
+}
+
+TEST_CASE("formula rules: where no word says which way a kernel computes, the larger error counts", "[formula][rules]") {
+  const std::vector<double> x{3 * 0x1p-149, -0x1p-149};
+  const double c = 0x1p20, w = 0.75;
+  const auto bound = [&](Stored second, const Numerics& numerics) {
+    const Axis terms("terms");
+    return OfSum(x, c, {numerics, Errors::independent, f32},
+                 [&](const Array& a, const Array& b) { return either(sum(terms)(a * b * w), sum(terms)(a * w) * b, second); })
+        .bound;
+  };
+  const double honest = (f32_of(x[0] * w) + f32_of(x[1] * w)) * c, exact = (x[0] + x[1]) * w * c;
+  const double off = std::fabs(honest - exact);
+  CHECK(off > bound(Stored::with_rounded_weights, {}));
+  CHECK(off <= bound(Stored::with_rounded_weights, {.rounds_weights = true}));
+  CHECK(off <= bound(Stored::by_no_word, {}));
+  // In either order.
+  const double swapped = OfSum(x, c, {{}, Errors::independent, f32}, [&](const Array& a, const Array& b) {
+                           const Axis terms("terms");
+                           return either(sum(terms)(a * w) * b, sum(terms)(a * b * w), Stored::by_no_word);
+                         }).bound;
+  CHECK(off <= swapped);
+}
+
 }  // namespace assay::formula
