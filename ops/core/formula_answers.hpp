@@ -2,6 +2,8 @@
 // What an op's formula (reference/OP.cpp) says of a case, as the judge asks for it.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -31,6 +33,12 @@ class FormulaAnswers {
 
 // What is asked of a case: values alone, or the magnitudes too from which bounds are computed.
 enum class Need { values, bounds };
+
+// The row of the first output to which one of a later output belongs, where the op does not say: the same, and those beyond its
+// last belong to that.
+inline std::int64_t of_own_row(const Rows& rows, std::int64_t row) {
+  return std::min(row, std::max<std::int64_t>(rows.total - 1, 0));
+}
 
 // Bytes that solving takes: what the problem keeps, and what is freed before it is solved.
 struct SolveMemory {

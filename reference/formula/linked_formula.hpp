@@ -107,7 +107,7 @@ struct LinkedFormula {
       bool asked = false;
       for (std::int64_t i = row * last; i < (row + 1) * last && !asked; ++i) {
         if constexpr (requires { Op::row_of(args, 0, i); }) asked = rows.has(Op::row_of(args, static_cast<int>(output), i));
-        else asked = rows.has(i / last);
+        else asked = rows.has(of_own_row(rows, row));
       }
       if (asked) own.sample.push_back(row);
     }

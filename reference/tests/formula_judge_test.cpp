@@ -30,6 +30,23 @@ struct RoundedSum {
     v.output("y", a.y, {Axis::rows});
   }
 };
+// y[c] = sum_r x[r,c], which is one row, and z[r,c] = x[r,c] / 2, which has several.
+struct SumAndScaled {
+  struct Args {
+    Tensor x, y, z;
+  };
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::rows, Axis::cols});
+    v.output("y", a.y, {Axis::cols});
+    v.output("z", a.z, {Axis::rows, Axis::cols});
+  }
+};
+void write(const SumAndScaled::Args&, formula::Formula& f) {
+  f.out("y", formula::sum(formula::Axis("rows"))(f.in("x")));
+  f.out("z", f.in("x") * 0.5);
+}
 void write(const RoundedSum::Args&, formula::Formula& f) {
   f.out("y", formula::sum(formula::Axis("cols"))(formula::rounded_to(f32, f.in("x") + f.in("weight"))));
 }
@@ -93,6 +110,29 @@ TEST_CASE("formulas: numerics without a rule have no bounds", "[formula]") {
   const Numerics narrow{.accumulate = f16};
   CHECK_FALSE(problem.has_bounds(narrow));
   CHECK_THROWS_WITH(problem.bound(narrow, 0, 1), Catch::Matchers::Contains("has no rule for accumulators narrower than f32"));
+}
+
+TEST_CASE("formulas: a later output may have more rows than the first, and a last axis of its own", "[formula]") {
+  const formula::NamedFormula* const of_ops = formula::NamedFormula::first;
+  const formula::LinkedFormula<SumAndScaled> linked("sum_and_scaled", write);
+  formula::NamedFormula::first = of_ops;
+
+  float x[] = {1, 2, 3, 4, 5, 6}, y[2] = {}, z[6] = {};
+  TypedProblem<SumAndScaled> problem;
+  const std::span<Tensor* const> tensors = problem.tensors();
+  *tensors[0] = {.data = x, .rank = 2, .shape = {3, 2}, .stride = {2, 1}};
+  *tensors[1] = {.data = y, .rank = 1, .shape = {2}, .stride = {1}};
+  *tensors[2] = {.data = z, .rank = 2, .shape = {3, 2}, .stride = {2, 1}};
+  for (const std::vector<std::int64_t>& sample : {std::vector<std::int64_t>{}, std::vector<std::int64_t>{0}}) {
+    problem.solve(sample, Need::bounds);
+    CHECK(problem.golden(0)[1] == 12);
+    const SolvedElements solved(problem, 1, 6);
+    CHECK(solved.count() == 6);
+    for (std::int64_t k = 0; k < solved.count(); ++k) {
+      CHECK(problem.row_of(1, solved[k]) == 0);
+      CHECK(problem.golden(1)[static_cast<std::size_t>(solved[k])] == 0.5 * x[solved[k]]);
+    }
+  }
 }
 
 TEST_CASE("formulas: values have the same bits whatever the number of threads", "[formula]") {

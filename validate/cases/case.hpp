@@ -45,6 +45,7 @@ inline double attribute(const Case& c, std::string_view name, double standard = 
 
 // Whether the case is from a dataset, not random or typed by hand.
 inline bool from_dataset(const Case& c) { return c.source.find('/') != std::string::npos; }
+inline constexpr std::string_view kCommonSource = "edges/common";
 
 inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;

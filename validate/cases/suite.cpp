@@ -56,7 +56,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
 
 // The default case of an op that has no group of its own for a suite: the first of the suite's extents on each axis.
 Case default_case(const Common& common, const OpShape& op, const std::string& suite) {
-  Case c = new_case(op, "edges/common");
+  Case c = new_case(op, std::string(kCommonSource));
   for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, of_axis(common.axes.at(suite), use.axis).front());
   return c;
 }
@@ -350,7 +350,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   // The first failure of each reason is shown, so cases that somebody wrote come first, combined ones last.
   std::vector<Case> all = list.take();
   const auto rank = [](const Case& c) {
-    if (c.source == "combined" || c.source == "edges/common") return 2;
+    if (c.source == "combined" || c.source == kCommonSource) return 2;
     return c.source.starts_with("models/") ? 1 : 0;
   };
   std::stable_sort(all.begin(), all.end(), [&](const Case& a, const Case& b) { return rank(a) < rank(b); });

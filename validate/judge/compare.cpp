@@ -14,20 +14,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What an infinite bound excuses: any value, since it covers intermediate results that overflow.
-enum class Excused {
-  of_finite_golden,  // where the golden is finite
-  all                // everywhere: sums or factors may overflow (Numerics::smaller_range)
-};
-
-Excused excused_by(const Numerics& numerics) { return numerics.smaller_range() ? Excused::all : Excused::of_finite_golden; }
-
 // err/bound of one element; infinite if its class (finite, +inf, -inf, NaN) is wrong.  The right class is that of the golden
 // rounded to the dtype.  If the golden is no further than its bound from the overflow threshold, finite and infinite are right.
-// `excused` says what an infinite bound excuses.
-double ratio(double got, double golden, double bound, bool exact, Excused excused, DType dtype) {
+// An infinite bound excuses any value, also where the golden is infinite: what a kernel keeps on its way may overflow there.
+double ratio(double got, double golden, double bound, bool exact, DType dtype) {
   if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
-  if (std::isinf(bound) && (excused == Excused::all || std::isfinite(golden))) return 0;
+  if (std::isinf(bound)) return 0;
   const double rounded = round_to(dtype, golden);
   if (std::isinf(golden)) return got == golden ? 0 : kInfinity;
   if (exact) return got == rounded ? 0 : kInfinity;
@@ -66,7 +58,6 @@ void merge(Comparison& into, const Comparison& c) {
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact) {
   const std::int64_t n = got.size();
   const std::span<const double> golden = problem.golden(output);
-  const Excused excused = excused_by(numerics);
   Comparison all;
 
   constexpr std::int64_t kChunk = 4096;
@@ -81,10 +72,10 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         const std::int64_t i = solved[k];
         const double value = got.at(i), right = golden[static_cast<std::size_t>(i)],
                      bound = exact ? 0 : bounds[static_cast<std::size_t>(i)];
-        const double r = ratio(value, right, bound, exact, excused, got.dtype);
+        const double r = ratio(value, right, bound, exact, got.dtype);
         ++mine.compared;
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
-        if (mine.powerless && !(ratio(0, right, bound, exact, excused, got.dtype) <= 1)) mine.powerless = false;
+        if (mine.powerless && !(ratio(0, right, bound, exact, got.dtype) <= 1)) mine.powerless = false;
         if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
         mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {
@@ -108,11 +99,10 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
   const std::span<const double> golden = problem.golden(output);
   const SolvedElements solved(problem, output, got.size());
   const std::span<const double> bounds = problem.bounds(numerics, output);
-  const Excused excused = excused_by(numerics);
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
     e.bound = exact ? 0 : bounds[static_cast<std::size_t>(e.i)];
-    e.wrong = !(ratio(e.got, e.golden, e.bound, exact, excused, got.dtype) <= 1);
+    e.wrong = !(ratio(e.got, e.golden, e.bound, exact, got.dtype) <= 1);
     visit(e);
   }
 }

@@ -43,8 +43,8 @@ class TypedProblem final : public Problem {
     need_formula();
     detail::ReadRows read;
     C::bind(args_, read);
-    rows_ = {.total = read.rows, .sample = std::move(sample)};
-    last_ = read.last;
+    outputs_ = std::move(read.outputs);
+    rows_ = {.total = outputs_.front().rows, .sample = std::move(sample)};
     bounds_ = std::make_unique<KeptBounds>();
     solution_ = std::make_unique<Solution<C>>(args_, rows_, need);
   }
@@ -55,11 +55,11 @@ class TypedProblem final : public Problem {
   const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override {
     if constexpr (requires { C::row_of(args_, output, i); }) return C::row_of(args_, output, i);
-    else return i / last_;
+    else return of_own_row(rows_, i / of(output).last);
   }
-  std::int64_t row_length(int /*output*/) const override {
+  std::int64_t row_length(int output) const override {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
-    else return last_;
+    else return of(output).rows <= rows_.total ? of(output).last : 0;
   }
   Legality has_bounds(const Numerics& n) const override { return solution_ ? solution_->has_rules(n) : Legality::yes(); }
   std::optional<Numerics> words_read(const Numerics& n) const override {
@@ -73,6 +73,7 @@ class TypedProblem final : public Problem {
   }
 
  private:
+  const detail::ReadRows::Own& of(int output) const { return outputs_[static_cast<std::size_t>(output)]; }
   static void need_formula() {
     if (!LinkedAnswers<C>::make) throw std::logic_error("this program has no formula of the op");
   }
@@ -84,7 +85,7 @@ class TypedProblem final : public Problem {
   typename C::Args args_;
   std::vector<Tensor*> tensors_;
   Rows rows_;
-  std::int64_t last_ = 1;
+  std::vector<detail::ReadRows::Own> outputs_{};
   std::unique_ptr<Solution<C>> solution_;  // null before solve()
   std::unique_ptr<KeptBounds> bounds_;
 };

@@ -69,12 +69,14 @@ struct SetAttribute : IgnoreAll {
 
 // Reads the number of rows, and the last extent, of the first output.
 struct ReadRows : IgnoreAll {
-  std::int64_t rows = -1, last = 1;
+  struct Own {
+    std::int64_t rows = 1, last = 1;
+  };
+  std::vector<Own> outputs{};
   void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) {
-    if (rows >= 0) return;
-    rows = 1;
-    last = t.rank ? t.shape[t.rank - 1] : 1;
-    for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];
+    Own& own = outputs.emplace_back();
+    if (t.rank) own.last = t.shape[t.rank - 1];
+    for (int i = 0; i + 1 < t.rank; ++i) own.rows *= t.shape[i];
   }
 };
 

@@ -432,6 +432,20 @@ TEST_CASE("relation: of two zeros a maximum may be either, a copy only its own",
   CHECK_THAT(said("embedding", {}, "tokens_permuted", false), Catch::Matchers::Contains("must have the bits of"));
 }
 
+TEST_CASE("relation: values whose squares overflow may overflow once they are doubled", "[relation]") {
+  const Op& op = *find_op("add");
+  const auto times = [](double factor) {
+    return Relation{.name = "scaled", .shows = "nothing", .scaled = {{"a", factor}, {"b", factor}, {"y", factor}}};
+  };
+  const Played drawn(op, small_case(op, f32));
+  for (const double size : {0x1p20, 0x1p70}) {
+    const Played original(op, *related_to(drawn, times(size)));
+    Played other(op, *related_to(original, times(2)));
+    other.first.set(0, 7);
+    CHECK((judged(original, other, times(2), {}) == "") == (size == 0x1p70));
+  }
+}
+
 TEST_CASE("relation: half a table that is too short makes no problem", "[relation]") {
   const Op& op = *find_op("paged_attention");
   Case c = small_case(op, f32);
