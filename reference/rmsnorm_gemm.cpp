@@ -10,10 +10,8 @@ static void write(const assay::rmsnorm_gemm::Args& a, Formula& f) {
   const Axis hidden("hidden");
   const Array r = rsqrt(mean(hidden)(square(x)) + a.epsilon);
   const Array n = step("n", x * r * gamma), scaled = step("scaled_weight", gamma * weight, Stored::with_rounded_weights);
-  // With r after the sum, a term near the least normal number of f32 loses bits that r then makes large.  In 16 bits they are
-  // below what the output is rounded by.
-  const Stored second = a.y.dtype == f32 ? Stored::by_no_word : Stored::with_rounded_weights;
-  f.out("y", either(sum(hidden)(n * weight), sum(hidden)(x * scaled) * r, second));
+  // With r after the sum, a term near the least normal number of f32 loses bits that r then makes large.
+  f.out("y", either(sum(hidden)(n * weight), sum(hidden)(x * scaled) * r, Stored::by_no_word));
 }
 
 static const LinkedFormula<assay::rmsnorm_gemm> formula_of_rmsnorm_gemm("rmsnorm_gemm", write);

@@ -119,6 +119,7 @@ Array put(const Operand& a, Axis axis, const Array& indices, Place place) {
 }
 
 Array step(std::string_view name, const Operand& a, Stored stored) {
+  if (stored == Stored::by_no_word) refuse(a.place, "a step has a word by which kernels store it");
   Formula& f = formula_of(a);
   const int of = f.node_of(a);
   return f.add({.kind = Kind::step, .arguments = {of}, .axes = f.node(of).axes, .name = std::string(name), .stored = stored});

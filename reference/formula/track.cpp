@@ -57,13 +57,23 @@ Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off
   }
 }
 
+// Terms of both signs may overflow before they cancel: in one order of a sum, and not in another.
 void Tracked::note_overflow(int i) {
-  const auto leaves = [most = overflow_threshold(declared_.numerics.accumulate)](double v, double t) {
+  const Kind kind = node(i).kind;
+  const double most = overflow_threshold(declared_.numerics.accumulate);
+  const auto leaves = [most](double v, double t) {
     return std::isfinite(v) && t < kInfinity && std::fabs(v) + t >= most ? kInfinity : 0.0;
   };
-  const Field left = map(extents(), leaves, values_[i].value, total(i));
+  const auto may_leave = [most](double v, double t, double size) {
+    const bool cancels = size > std::fabs(v) * (1 + 0x1p-40);
+    return std::isfinite(v) && t < kInfinity && size + t >= most && cancels ? kInfinity : 0.0;
+  };
+  const Field on_the_way = kind == Kind::sum || kind == Kind::dot
+                               ? map(extents(), may_leave, values_[i].value, total(i), values_[i].terms.size)
+                               : Field{};
+  const Field left = plus(extents(), map(extents(), leaves, values_[i].value, total(i)), on_the_way);
   if (std::ranges::all_of(left.at, [](double infinite) { return infinite == 0; })) return;
-  put_out_[i] = total(i);
+  put_out_[i] = plus(extents(), total(i), on_the_way);
   Off& off = off_[static_cast<std::size_t>(i)];
   off.any = plus(extents(), off.any, left);
   totals_[static_cast<std::size_t>(i)].reset();

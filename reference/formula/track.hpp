@@ -89,7 +89,6 @@ class Tracked {
   Off rounded(int node, Off off) const;
   Off with_either_zero(int node, Off off) const;
   Off stored(int node, Off off) const;
-  AxisSet repeats(int node) const;
   bool adds_up_rounded_products(int node) const;
   template <class Extra>
   Off widened(int node, Off off, const Field& size, Extra&& extra) const;

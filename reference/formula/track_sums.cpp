@@ -189,23 +189,22 @@ Off Tracked::multiply_up(int i) const {
   return {any, own(declared_.errors), std::min(deviations_counted(), std::sqrt(3 * steps))};
 }
 
-// The axes along which a factor repeats, of a result that follows element by element from products of two exact factors, such as
-// the queries and keys of heads with one channel.
-AxisSet Tracked::repeats(int i) const {
-  const Node& n = node(i);
-  if (values_[i].exact || n.kind == Kind::constant) return 0;
-  const bool is_product = n.kind == Kind::multiply || (n.kind == Kind::dot && extents().size(n.over) == 1);
-  AxisSet axes = 0;
-  for (const int a : n.arguments) {
-    const bool is_factor = is_product && values_[a].exact && node(a).kind != Kind::constant;
-    axes |= is_factor ? n.axes & ~values_[a].value.axes : repeats(a);
-  }
-  const Group group = info(n.kind).group;
-  return is_product || group == Group::arithmetic || group == Group::function ? axes : 0;
-}
+// Whether a result follows element by element from products of two exact factors, such as the queries and keys of heads with one
+// channel, of which one repeats along an axis that is added up somewhere.
 bool Tracked::adds_up_rounded_products(int i) const {
-  const AxisSet axes = repeats(i);
-  return std::ranges::any_of(values_.graph().nodes, [axes](const Node& n) { return (n.over & axes) != 0; });
+  std::vector<AxisSet> repeats;  // of each node up to this, the axes along which a factor repeats
+  for (int k = 0; k <= i; ++k) {
+    const Node& n = node(k);
+    const auto is_factor = [&](int a) { return values_[a].exact && node(a).kind != Kind::constant; };
+    const bool multiplies = n.kind == Kind::multiply || (n.kind == Kind::dot && extents().size(n.over) == 1);
+    const bool is_product = multiplies && std::ranges::all_of(n.arguments, is_factor);
+    const Group group = info(n.kind).group;
+    AxisSet axes = 0;
+    if (is_product || group == Group::arithmetic || group == Group::function)
+      for (const int a : n.arguments) axes |= is_product ? n.axes & ~values_[a].value.axes : repeats[static_cast<std::size_t>(a)];
+    repeats.push_back(values_[k].exact ? 0 : axes);
+  }
+  return std::ranges::any_of(values_.graph().nodes, [&](const Node& n) { return (n.over & repeats.back()) != 0; });
 }
 
 }  // namespace assay::formula

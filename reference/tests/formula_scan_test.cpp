@@ -294,6 +294,27 @@ TEST_CASE("scan: a result within a step may overflow though the state does not",
   CHECK(answer.errors[0][1] == kInfinity);
 }
 
+TEST_CASE("scan: a sum within a step may overflow on its way though it does not", "[formula]") {
+  const auto bound = [](std::vector<double> x) {
+    for (double& v : x) v = in_f32(v);
+    std::vector<double> y(1);
+    const auto count = static_cast<std::int64_t>(x.size());
+    Formula f;
+    f.declare_input("x", {"seq", "keys"}, tensor_of(x, {1, count}));
+    f.declare_output("y", {"seq"}, tensor_of(y, {1}));
+    f.out("y", f.scan(seq, {0.0}, [&](std::span<const Array> before) -> Stepped {
+                  const Array h = before[0] + f.in("x") * 0.7;
+                  return {.states = {h}, .outputs = {sum(keys)(h)}};
+                }).outputs[0]);
+    const Tensor inputs[] = {tensor_of(x, {1, count})};
+    const Declared declared[] = {{.numerics = {}}};
+    return evaluate(f.graph(), inputs, {.total = 1}, declared)[0].errors[0][0];
+  };
+  CHECK(bound({3e38, 3e38, -3e38}) == kInfinity);
+  CHECK(bound({1e38, 1e38, -1e38}) < 1e32);
+  CHECK(bound({3e38, 3e38, 3e38}) < 1e33);  // infinite in every order
+}
+
 TEST_CASE("scan: several states, of which some are exact", "[formula]") {
   // A running maximum m and the sum s of exp(x - m), which is rescaled when m grows.
   std::vector<double> x = {0.5, -1, 3, 2, 2.5, 4}, lse(2), top(6);

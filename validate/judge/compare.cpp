@@ -16,10 +16,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // err/bound of one element; infinite if its class (finite, +inf, -inf, NaN) is wrong.  The right class is that of the golden
 // rounded to the dtype.  If the golden is no further than its bound from the overflow threshold, finite and infinite are right.
-// An infinite bound excuses any value, also where the golden is infinite: what a kernel keeps on its way may overflow there.
-double ratio(double got, double golden, double bound, bool exact, DType dtype) {
+// An infinite bound covers intermediate results that overflow.  It excuses any value where the golden is finite, and where it is
+// infinite any that is not finite; with a `smaller_range` of sums or factors (Numerics::smaller_range) any there too.
+double ratio(double got, double golden, double bound, bool exact, bool smaller_range, DType dtype) {
   if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
-  if (std::isinf(bound)) return 0;
+  if (std::isinf(bound) && (smaller_range || std::isfinite(golden) || !std::isfinite(got))) return 0;
   const double rounded = round_to(dtype, golden);
   if (std::isinf(golden)) return got == golden ? 0 : kInfinity;
   if (exact) return got == rounded ? 0 : kInfinity;
@@ -72,10 +73,10 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         const std::int64_t i = solved[k];
         const double value = got.at(i), right = golden[static_cast<std::size_t>(i)],
                      bound = exact ? 0 : bounds[static_cast<std::size_t>(i)];
-        const double r = ratio(value, right, bound, exact, got.dtype);
+        const double r = ratio(value, right, bound, exact, numerics.smaller_range(), got.dtype);
         ++mine.compared;
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
-        if (mine.powerless && !(ratio(0, right, bound, exact, got.dtype) <= 1)) mine.powerless = false;
+        if (mine.powerless && !(ratio(0, right, bound, exact, numerics.smaller_range(), got.dtype) <= 1)) mine.powerless = false;
         if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
         mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {
@@ -102,7 +103,7 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
     e.bound = exact ? 0 : bounds[static_cast<std::size_t>(e.i)];
-    e.wrong = !(ratio(e.got, e.golden, e.bound, exact, got.dtype) <= 1);
+    e.wrong = !(ratio(e.got, e.golden, e.bound, exact, numerics.smaller_range(), got.dtype) <= 1);
     visit(e);
   }
 }

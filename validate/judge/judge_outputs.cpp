@@ -306,10 +306,11 @@ class OutputJudge {
   }
 
   // T2: whether the case could have failed a kernel.
-  // Note: only a case of an op's own dataset is suspect, since its author can replace it; a random one may cancel by chance, and
-  // few outputs of a dataset's case may in one draw.  A case that would fail zeros of a kernel with sums in f32, whole factors,
-  // exponents in steps, moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that
-  // declares more errors than it makes is found by power (power.hpp), over a whole run.
+  // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance, and few
+  // outputs of a dataset's case may in one draw.  Of a case that all ops have zeros may be the right answer.  A case that would
+  // fail zeros of a kernel with sums in f32, whole factors, exponents in steps, moments in two passes and nothing flushed is not
+  // at fault if this one declares others.  A kernel that declares more errors than it makes is found by power (power.hpp), over a
+  // whole run.
   void judge_power() {
     std::string claim = claims_too_much(numerics_);
     for (const Numerics& step : runs_.steps)
@@ -321,7 +322,8 @@ class OutputJudge {
       r_.reason = "empty: nothing may be written, and nothing was";
     } else if (p_.task->given && !finite_) {
       r_.reason = "no right value is a finite number";
-    } else if (powerless_ && (!is_own_case() || (powerless_in_f32_ && shows_in_another_draw()))) {
+    } else if (powerless_ && (!from_dataset(p_.task->c) || (zeros_ && p_.task->c.source == kCommonSource) ||
+                              (powerless_in_f32_ && shows_in_another_draw()))) {
       r_.reason = zeros_ ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
     } else if (powerless_ && !powerless_in_f32_) {
       r_.reason = "every right value is within its bound of zero, which the declared numerics widen";
@@ -330,7 +332,6 @@ class OutputJudge {
     }
   }
 
-  bool is_own_case() const { return from_dataset(p_.task->c) && p_.task->c.source != kCommonSource; }
   // Whether zeros would fail with other values of the case's fill.  Only few outputs can all be small by chance.
   bool shows_in_another_draw() const {
     constexpr std::int64_t kFew = 256;

@@ -102,7 +102,7 @@ constexpr Fill probe_of_balanced_rows(double (*value)(const FillSite&, std::int6
 }
 constexpr Fill probe_of_constant_rows(double (*value)(const FillSite&, std::int64_t)) {
   return {.name = "probe_constant_row",
-          .shows = "a mean not subtracted exactly, another column's beta or residual; exact",
+          .shows = "a mean not subtracted exactly, another column's beta, or its residual where there is one; exact",
           .coherent = true,
           .value = value,
           .exact = always};
