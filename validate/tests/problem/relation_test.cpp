@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relations: the oracles keep them, and of each kind a fault is planted that the bound lets pass.
-#include "validate/judge/relation_check.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -9,51 +7,17 @@
 #include "catch_shim.hpp"
 #include "ops/rope.hpp"
 #include "ops/transformer_layer.hpp"
-#include "reference/formula/linked_formula.hpp"
 #include "validate/problem/composite.hpp"
-#include "validate/problem/op.hpp"
-#include "validate/problem/relations.hpp"
-#include "validate/problem/typed/op_adapter.hpp"
-#include "validate/tests/played.hpp"
+#include "validate/tests/problem/relation_testing.hpp"
 
 namespace assay {
 namespace {
 
+using test::judged;
+using test::largest;
 using test::Played;
-
-// y[r,c] = x[r,0] + ... + x[r,c], one after the other.
-struct RunningSum {
-  struct Args {
-    Tensor x, y;
-  };
-  static constexpr AxisUse axes[] = {{Axis::rows, 1}, {Axis::cols, 1}};
-  template <class Visitor>
-  static void bind(Args& a, Visitor&& v) {
-    v.input("x", a.x, {Axis::rows, Axis::cols});
-    v.output("y", a.y, {Axis::rows, Axis::cols});
-  }
-};
-void write(const RunningSum::Args&, formula::Formula& f) {
-  const formula::Formula::Next add = [&](std::span<const formula::Array> before) -> formula::Stepped {
-    const formula::Array sum = before[0] + f.in("x");
-    return {.states = {sum}, .outputs = {sum}};
-  };
-  f.out("y", f.scan(formula::Axis("cols"), {0.0}, add).outputs[0]);
-}
-
-Case small_case(const Op& op, DType dtype) {
-  Case c;
-  c.op = op.name;
-  c.dtype = dtype;
-  c.seed = 5;
-  std::int64_t extent = 5;
-  for (const AxisUse& use : op.axes) c.dims[use.axis] = extent++;
-  if (c.dims[Axis::kv_heads]) {
-    c.dims[Axis::kv_heads] = 3;
-    c.dims[Axis::heads] = op.name == "kv_append" ? 0 : 6;
-  }
-  return c;
-}
+using test::related_to;
+using test::small_case;
 
 // Each word of each choice in every dtype, and with the op's first probe; each fill of the op and zeros of either sign; where an
 // op has windows, a short one under each mask: a query's keys then depend on its place; packed sequences of equal lengths.
@@ -81,21 +45,6 @@ std::vector<Case> small_cases(const Op& op) {
       with(f32, {{std::string(a.name), static_cast<double>(word)}}, op.hooks.fills.front().name);
   with(f32, {}, "signed_zeros");
   return cases;
-}
-
-std::int64_t largest(const Tensor& t) {
-  std::int64_t at = 0;
-  for (std::int64_t i = 1; i < t.size(); ++i)
-    if (std::fabs(t.at(i)) > std::fabs(t.at(at)) || !std::isfinite(t.at(at))) at = i;
-  return at;
-}
-
-std::string judged(const Played& original, const Played& other, const Relation& r, const Kernel& kernel) {
-  return judge_relation(original.op, kernel, r, original.c, *original.problem, original.packing, original.inputs.data(),
-                        original.outputs.data(), other.outputs.data());
-}
-std::optional<Related> related_to(const Played& p, const Relation& r) {
-  return relate(p.op, p.c, r, p.packing, p.inputs.data(), p.outputs.data());
 }
 
 }  // namespace
@@ -302,57 +251,6 @@ TEST_CASE("relation: steps are judged by what the candidate has stored", "[relat
   CHECK(tried > 1);
 }
 
-TEST_CASE("relation: bits are not asked beside a value out of range, nor of scaled f16 intermediates", "[relation]") {
-  Kernel promises, stores;
-  stores.numerics.stores_intermediate = true;
-  // What is said of a result that is one unit in the last place off.
-  const auto said = [](const char* op_name, const char* relation, DType t, const char* fill, const Kernel& kernel) {
-    const Op& op = *find_op(op_name);
-    Case c = small_case(op, t);
-    c.fill = fill;
-    const Relation& r = *find_relation(op, c, relation);
-    const Played original(op, c);
-    Played other(op, *related_to(original, r));
-    const std::int64_t at = largest(other.first);
-    other.first.set(at, other.first.at(at) * (1 + 2 * unit_roundoff(t)));
-    return judged(original, other, r, kernel);
-  };
-  const auto asks_bits = [](const std::string& why) { return why.find("must have the bits of") != std::string::npos; };
-  CHECK(asks_bits(said("softmax", "rows_permuted", f32, "normal", promises)));
-  CHECK(said("softmax", "rows_permuted", f32, "nan_in_row", promises).empty());
-  CHECK(asks_bits(said("gemm_swiglu", "w_up_doubled", f16, "unit", promises)));
-  CHECK_FALSE(asks_bits(said("gemm_swiglu", "w_up_doubled", f16, "unit", stores)));
-  CHECK(asks_bits(said("gemm_swiglu", "w_up_doubled", bf16, "unit", stores)));
-  CHECK(asks_bits(said("gemm_swiglu", "tokens_permuted", f16, "unit", stores)));
-}
-
-// A query that sees one key has a gradient of zero, of which rounded terms leave a rest.
-TEST_CASE("relation: a rest that is zero only before it is doubled is no finding", "[relation]") {
-  const Op& op = *find_op("attention_backward");
-  Case c = small_case(op, f16);
-  c.dims[Axis::seq_k] = 1;
-  const Relation& r = *find_relation(op, c, "do_doubled");
-  Played original(op, c), other(op, *related_to(original, r));
-  original.first.set(0, 0);
-  other.first.set(0, 0x1p-24);
-  CHECK(judged(original, other, r, {}) == "");
-  other.first.set(0, 0x1p-13);
-  CHECK(judged(original, other, r, {}).find("must have the bits of 0") != std::string::npos);
-}
-
-TEST_CASE("relation: a weight of f16 is not scaled to the bit where its product with gamma may be rounded", "[relation]") {
-  Kernel promises, rounds;
-  rounds.numerics.rounds_weights = true;
-  for (const char* name : {"rmsnorm_gemm", "layernorm_linear"}) {
-    const Op& op = *find_op(name);
-    const Relation& r = *find_relation(op, small_case(op, f16), "weight_doubled");
-    CHECK(asks_bits(r, promises, f16));
-    CHECK_FALSE(asks_bits(r, rounds, f16));
-    CHECK(asks_bits(r, rounds, bf16));
-    CHECK(asks_bits(r, rounds, f32));
-  }
-}
-
 namespace {
 
 bool has(const char* op_name, std::map<std::string, double> attributes, std::string_view relation) {
@@ -428,63 +326,6 @@ TEST_CASE("relation: one that the goldens of a case deny says nothing of a kerne
   c.attributes = {{"positions", 1}};
   CHECK(said(0) == "");
   CHECK(said(1) != "");
-}
-
-TEST_CASE("relation: of two zeros a maximum may be either, a copy only its own", "[relation]") {
-  // What is said of one zero whose sign differs in the related run: one that has a bound, or one that has none.
-  const auto said = [](const char* op_name, std::map<std::string, double> attributes, const char* relation, bool has_bound) {
-    const Op& op = *find_op(op_name);
-    Case c = small_case(op, f32);
-    c.attributes = std::move(attributes);
-    c.fill = "signed_zeros";
-    const Relation permuted{.name = relation, .move = Relation::Move::permuted, .axis = op.axes[0].axis};
-    for (c.seed = 1; c.seed <= 64; ++c.seed) {
-      const Played original(op, c);
-      Played other(op, *related_to(original, permuted));
-      const std::span<const double> bounds = other.problem->bounds({}, 0);
-      for (std::int64_t i = 0; i < other.first.size(); ++i) {
-        if (other.first.at(i) != 0 || (bounds[static_cast<std::size_t>(i)] > 0) != has_bound) continue;
-        other.first.set(i, std::signbit(other.first.at(i)) ? 0.0 : -0.0);
-        return judged(original, other, permuted, {});
-      }
-    }
-    return std::string("there is no such zero");
-  };
-  CHECK(said("row_reduce", {{"what", 1}}, "rows_permuted", true) == "");
-  CHECK_THAT(said("embedding", {}, "tokens_permuted", false), Catch::Matchers::Contains("must have the bits of"));
-}
-
-TEST_CASE("relation: bits are not asked of what may overflow on its way", "[relation]") {
-  const formula::NamedFormula* const of_ops = formula::NamedFormula::first;
-  const formula::LinkedFormula<RunningSum> linked("running_sum", write);
-  formula::NamedFormula::first = of_ops;  // it is no op of the tree
-  const Op op = make_op<RunningSum>("running_sum");
-  const auto times = [](double factor) {
-    return Relation{.name = "scaled", .shows = "nothing", .scaled = {{"x", factor}, {"y", factor}}};
-  };
-  // What is said of a NaN in the related run at an element whose bound there is infinite, or is not.
-  const auto said = [&](bool is_infinite) {
-    Case c = small_case(op, f32);
-    for (c.seed = 1; c.seed <= 64; ++c.seed) {
-      const Played drawn(op, c);
-      std::optional<Related> large = related_to(drawn, times(0x1p125));
-      if (!large) continue;
-      const Played original(op, std::move(*large));
-      std::optional<Related> doubled = related_to(original, times(2));
-      if (!doubled) continue;
-      Played other(op, std::move(*doubled));
-      const std::span<const double> bounds = other.problem->bounds({}, 0), before = original.problem->bounds({}, 0);
-      for (std::int64_t i = 0; i < other.first.size(); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        if (std::isinf(before[at]) || std::isinf(bounds[at]) != is_infinite || std::isinf(other.first.at(i))) continue;
-        other.first.set(i, NAN);
-        return judged(original, other, times(2), {});
-      }
-    }
-    return std::string("there is no such element");
-  };
-  CHECK(said(true) == "");
-  CHECK_THAT(said(false), Catch::Matchers::Contains("must have the bits of"));
 }
 
 TEST_CASE("relation: half a table that is too short makes no problem", "[relation]") {
