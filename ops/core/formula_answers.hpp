@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/core/contract.hpp"
@@ -55,11 +56,11 @@ enum class Roundings {
 // What shapes and attributes alone decide.
 struct FormulaFacts {
   Cost cost;
-  // Names of the contract's axes: those that a sum or a softmax runs over, and those along which a recurrence goes.
+  // Names of the contract's axes: those that a sum or a softmax before the first output runs over, and those along which a
+  // recurrence goes.
   std::vector<std::string> summed{}, recurrent{};
   std::string last_addend{};  // the input that is added last to each row of the first output; empty: none
   bool only_sums = false;     // nothing but sums, differences and products of inputs
-  bool stores = false;        // a kernel may store a step
 };
 
 // A formula enters itself here (reference/formula/linked_formula.hpp).  All null: the op has none, or the program lacks it.
@@ -74,8 +75,10 @@ struct LinkedAnswers {
   static inline FormulaFacts (*facts)(const Args&) = nullptr;
   static inline Numerics (*words_read)(const Args&, const Numerics&) = nullptr;
   // Writes the outputs that are not empty, as arithmetic with these roundings gives them, before their own rounding.  Returns
-  // whether a result overflowed that is finite in exact arithmetic.
+  // whether what is computed on the way overflowed, though it is finite in exact arithmetic.
   static inline bool (*rounded)(const Args&, const Numerics&, Roundings, std::span<const std::span<double>> outputs) = nullptr;
+  // Writes what the first output is without the last index of an axis, where it has such elements: its sums lack their last term.
+  static inline void (*without_last)(const Args&, std::string_view axis, std::span<double> first) = nullptr;
 };
 
 }  // namespace assay

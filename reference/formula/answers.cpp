@@ -109,4 +109,44 @@ std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inpu
   return std::make_unique<Answers>(std::move(graph), std::move(inputs), storage, std::move(rows_of), values, need);
 }
 
+namespace {
+void shorten(Graph& graph, std::size_t axis) {
+  --graph.extents[axis];
+  for (Graph& body : graph.bodies) shorten(body, axis);
+}
+}  // namespace
+
+void answer_without_last(Graph graph, std::vector<Tensor> inputs, DType storage, std::string_view axis, std::span<double> y) {
+  const auto at = std::ranges::find(graph.axis_names, axis);
+  if (at == graph.axis_names.end()) return;
+  const auto number = static_cast<std::size_t>(at - graph.axis_names.begin());
+  bool is_indexed = false;  // by a tensor, which may name the last place
+  each_node(graph, [&](const Visited& v) {
+    is_indexed = is_indexed || (info(v.node.kind).group == Group::gather && v.node.over >> number & 1);
+  });
+  if (is_indexed) return;
+  const Port output = graph.outputs.front();
+  std::vector<std::int64_t> whole;
+  for (const int a : output.axes) whole.push_back(graph.extents[static_cast<std::size_t>(a)]);
+  graph = only(graph, {output}, true);
+  shorten(graph, number);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t k = 0; k < graph.inputs[i].axes.size(); ++k)
+      if (graph.inputs[i].axes[k] == static_cast<int>(number)) --inputs[i].shape[k];
+  std::vector<double> part(static_cast<std::size_t>(graph.size(set_of(output.axes))));
+  if (part.empty()) return;
+  answers_of(
+      graph, std::move(inputs), storage, [](std::size_t) { return Rows{}; }, {{part}}, Need::values);
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    std::int64_t rest = static_cast<std::int64_t>(i), place = 0, step = 1;
+    for (std::size_t k = whole.size(); k-- > 0;) {
+      const std::int64_t extent = graph.extents[static_cast<std::size_t>(output.axes[k])];
+      place += rest % extent * step;
+      rest /= extent;
+      step *= whole[k];
+    }
+    y[static_cast<std::size_t>(place)] = part[i];
+  }
+}
+
 }  // namespace assay::formula

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ops/core/formula_answers.hpp"
@@ -23,5 +24,10 @@ double rounded_last(DType output, DType accumulate, double value, double error);
 // span for each of the first outputs that are not empty.
 std::unique_ptr<FormulaAnswers> answers_of(Graph graph, std::vector<Tensor> inputs, DType storage, RowsOf rows_of,
                                            std::span<const std::span<double>> values, Need need);
+
+// Of one output: the values of a problem whose axis is one shorter, on the same tensors and with the same constants, written over
+// the elements that both have.  Nothing is written where places along the axis are taken by a tensor.  `y`: all elements of the
+// whole.
+void answer_without_last(Graph graph, std::vector<Tensor> inputs, DType storage, std::string_view axis, std::span<double> y);
 
 }  // namespace assay::formula

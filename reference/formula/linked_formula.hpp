@@ -77,6 +77,7 @@ struct LinkedFormula {
     LinkedAnswers<Op>::facts = [](const Args& args) { return facts_of(trace(&args), Op::axes); };
     LinkedAnswers<Op>::words_read = words_read;
     LinkedAnswers<Op>::rounded = rounded;
+    LinkedAnswers<Op>::without_last = without_last;
   }
 
   // The graph of a case: its tensors' shapes and dtypes, and its attributes.  Tensors need no data.
@@ -124,6 +125,11 @@ struct LinkedFormula {
     Formula f;
     const detail::DeclareTensors declared = record(args, f);
     return evaluate_rounded(f.graph(), declared.inputs, declared.dtype(), numerics, roundings, outputs);
+  }
+  static void without_last(const Args& args, std::string_view axis, std::span<double> first) {
+    Formula f;
+    const detail::DeclareTensors declared = record(args, f);
+    answer_without_last(f.graph(), declared.inputs, declared.dtype(), axis, first);
   }
   static detail::DeclareTensors record(Args args, Formula& f) {  // of a copy, since bind() takes what it may change
     detail::DeclareTensors declare{f};

@@ -66,12 +66,17 @@ Field add_up(const Extents& e, AxisSet kept, Add&& add, const Fields&... fields)
   return out;
 }
 
-// Whether a result is not finite that is so in exact arithmetic.
-bool overflows(const Values& exact, const Values& rounded) {
-  for (int i = 0; i < static_cast<int>(exact.graph().nodes.size()); ++i) {
+// Whether a result is not finite that is so in exact arithmetic.  `stored`: outputs are stored, so that what their dtype does not
+// hold is infinite in every kernel.
+bool overflows(const Values& exact, const Values& rounded, bool stored) {
+  const Graph& graph = exact.graph();
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    const auto output = std::ranges::find(graph.outputs, i, &Port::node);
+    const bool is_stored = stored && output != graph.outputs.end();
+    const auto right = [&](double v) { return is_stored ? round_to(output->dtype, v) : v; };
     const Field beyond = map(
-        exact.extents(), [](double a, double b) { return std::isfinite(a) && !std::isfinite(b) ? 1.0 : 0.0; }, exact[i].value,
-        rounded[i].value);
+        exact.extents(), [&](double a, double b) { return std::isfinite(right(a)) && !std::isfinite(b) ? 1.0 : 0.0; },
+        exact[i].value, rounded[i].value);
     if (std::ranges::find(beyond.at, 1.0) != beyond.at.end()) return true;
   }
   return false;
@@ -115,7 +120,7 @@ class Rounded final : public Interpretation {
       const Values exact_step(exact.body(), exact.given(), values.part());
       const Rounded rounded_step(exact_step, round_);
       const Values step(own.body(), own.given(), values.part(), &rounded_step);
-      overflowed_ = overflowed_ || rounded_step.overflowed_ || overflows(exact_step, step);
+      overflowed_ = overflowed_ || rounded_step.overflowed_ || overflows(exact_step, step, false);
       own.advance(step);
       exact.advance(exact_step);
     }
@@ -232,7 +237,7 @@ bool evaluate_rounded(const Graph& all, std::span<const Tensor> tensors, DType s
     const bool lowers = roundings == Roundings::one_lower && exact[graph.outputs[k].node].exact;
     std::ranges::transform(values.output(k), outputs[k].begin(), [&](double v) { return lowers ? round(v) : v; });
   }
-  return interpretation.overflowed() || overflows(exact, values);
+  return interpretation.overflowed() || overflows(exact, values, true);
 }
 
 }  // namespace assay::formula

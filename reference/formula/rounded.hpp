@@ -12,7 +12,7 @@ namespace assay::formula {
 
 // Writes the outputs that are not empty, before they are rounded to their dtypes.  `tensors` are the graph's inputs, in their
 // order; `storage` is the dtype of the tensors that share the case's.  Returns whether a result overflowed that is finite in
-// exact arithmetic.
+// exact arithmetic; an output that is beyond its own dtype did not.
 bool evaluate_rounded(const Graph& graph, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
                       Roundings roundings, std::span<const std::span<double>> outputs);
 

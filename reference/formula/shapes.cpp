@@ -103,7 +103,7 @@ std::string last_addend_of(const Graph& g, const Port& output) {
 FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
   const Graph g = decided(graph, [](const Node&) { return false; });
   FormulaFacts facts{.cost = cost_of(g)};
-  const Along along(g);
+  const Along along(only(g, {g.outputs.front()}, true));
   const auto is_contracts = [&](const std::string& name) {
     return std::ranges::any_of(axes, [&](const AxisUse& use) { return use.axis.name == name; });
   };
@@ -116,7 +116,6 @@ FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
   }
   facts.only_sums = std::ranges::all_of(g.nodes, [](const Node& n) { return is_sum_or_product(n.kind); });
   facts.last_addend = last_addend_of(g, g.outputs.front());
-  each_node(g, [&](const Visited& v) { facts.stores = facts.stores || v.node.kind == Kind::step; });
   return facts;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a formula gives beside values and bounds: the second oracle, costs, memory, and the hooks of an op that has none by hand.
+// What a formula gives beside values and bounds: the second oracle, costs, memory, and what the judge knows of an op from it.
 #include <cmath>
 
 #include "ops/core/one_lower.hpp"
@@ -8,6 +8,7 @@
 #include "reference/tests/formula_testing.hpp"
 #include "validate/cases/case.hpp"
 #include "validate/problem/relations.hpp"
+#include "validate/values/common_fills.hpp"
 
 namespace assay {
 namespace {
@@ -102,23 +103,56 @@ TEST_CASE("formulas: along which axes sums run", "[formula]") {
   using Axes = std::vector<std::string>;
   const FormulaFacts of_softmax = facts("softmax f32 rows=5 cols=33");
   CHECK(of_softmax.summed == Axes{"cols"});
-  CHECK_FALSE((of_softmax.only_sums || of_softmax.stores));
+  CHECK_FALSE(of_softmax.only_sums);
   const FormulaFacts of_linear = facts("linear f32 tokens=3 hidden=5 out=4 bias=yes");
   CHECK(of_linear.summed == Axes{"hidden"});
-  CHECK((of_linear.only_sums && of_linear.stores && of_linear.last_addend == "bias"));
+  CHECK((of_linear.only_sums && of_linear.last_addend == "bias"));
   CHECK(facts("linear f32 tokens=3 hidden=5 out=4").last_addend.empty());
   const FormulaFacts of_maximum = facts("row_reduce f32 rows=3 cols=5 what=max");
   CHECK(of_maximum.summed.empty());
 }
 
-TEST_CASE("formulas: an op without hooks has them from its formula", "[formula]") {
+// The first output of a case, and the same without the last index of an axis.
+struct Dropped {
+  std::vector<double> whole, part;
+  Dropped(std::string_view line, std::string_view axis) {
+    const Case c = case_of(line);
+    const Op& op = *find_op(c.op);
+    const test::FilledCase filled(op, c);
+    whole = rounded(filled, c.dtype, {}, Roundings::exact);
+    part = whole;
+    op.formula.without_last(filled.problem().args(), axis, part);
+  }
+  // The elements that differ.
+  std::vector<std::size_t> changed() const {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      if (std::fabs(whole[i] - part[i]) > 1e-12 * std::fabs(whole[i])) places.push_back(i);
+    return places;
+  }
+};
+
+TEST_CASE("formulas: an answer whose sums lack their last term", "[formula]") {
+  CHECK(Dropped("linear f32 tokens=3 hidden=5 out=4", "hidden").changed().size() == 12);
+  // The last column of a softmax keeps its value.
+  const Dropped softmax("softmax f32 rows=2 cols=3", "cols");
+  CHECK(softmax.changed() == std::vector<std::size_t>{0, 1, 3, 4});
+  for (const std::size_t row : {0, 3}) CHECK(std::fabs(softmax.part[row] + softmax.part[row + 1] - 1) < 1e-12);
+  // The last key is seen by the last query alone, whose place does not move with the number of keys; the default scale stays.
+  const std::string attention = "attention_forward f32 batch=1 seq_q=2 seq_k=3 heads=1 kv_heads=1 head_dim=4";
+  CHECK(Dropped(attention + " mask=causal", "seq_k").changed() == std::vector<std::size_t>{4, 5, 6, 7});
+  CHECK(Dropped(attention, "head_dim").part == Dropped(attention + " scale=0.5", "head_dim").part);
+  // A target may be the last class.
+  CHECK(Dropped("cross_entropy f32 tokens=2 vocab=3", "vocab").changed().empty());
+  CHECK(Dropped("add f32 rows=2 cols=3", "cols").changed().empty());
+}
+
+TEST_CASE("formulas: what an op's formula says of it", "[formula]") {
   const Op& op = *find_op("l2norm");
-  const Hooks& hooks = op.hooks;
-  REQUIRE(hooks.summed.size() == 1);
-  CHECK(hooks.summed[0].axis == Axis::cols);
-  CHECK(hooks.oracle);
-  CHECK_FALSE((hooks.only_sums || hooks.repeated_roundings));
-  CHECK(hooks.last_addend.empty());
+  CHECK(op.formula.summed == std::vector<Axis>{Axis::cols});
+  CHECK(op.formula.oracle);
+  CHECK_FALSE(op.formula.only_sums);
+  CHECK(op.formula.last_addend.empty());
   std::vector<std::string_view> names;
   for (const Relation& r : all_relations(op, {})) {
     names.push_back(r.name);
@@ -126,9 +160,9 @@ TEST_CASE("formulas: an op without hooks has them from its formula", "[formula]"
   }
   CHECK(names == std::vector<std::string_view>{"rows_permuted", "cols_permuted", "first_rows", "x_doubled"});
   // Squares of the largest bf16 and f32 overflow f32, those of f16 do not.
-  REQUIRE(hooks.overflows.size() == 1);
-  CHECK(hooks.overflows[0].fill == "extremes");
-  CHECK(hooks.overflows[0].dtypes == std::vector<DType>{bf16, f32});
+  for (const Fill& fill : common_fills())
+    for (const DType t : kActivationDTypes)
+      CHECK(op.formula.shows_nothing(fill.name, t) == (fill.name == "extremes" && t != f16));
 }
 
 }  // namespace

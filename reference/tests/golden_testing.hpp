@@ -94,7 +94,7 @@ inline std::int64_t golden_meets_oracle(std::string_view op_name) {
       for (const TensorSpec& t : op.tensors)
         if (t.role == Role::output) others.emplace_back(problem->golden(static_cast<int>(others.size())).size());
       const std::vector<std::span<double>> written(others.begin(), others.end());
-      op.hooks.oracle(problem->args(), {}, Roundings::exact, written);
+      op.formula.oracle(problem->args(), {}, Roundings::exact, written);
       for (int output = 0; output < static_cast<int>(others.size()); ++output) {
         const std::span<const double> golden = problem->golden(output), other = written[static_cast<std::size_t>(output)];
         for (std::size_t i = 0; i < golden.size(); ++i) {

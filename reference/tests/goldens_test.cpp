@@ -7,7 +7,7 @@ namespace assay {
 
 TEST_CASE("goldens agree with their evaluation term by term", "[golden]") {
   for (const Op& op : ops()) {
-    if (!op.hooks.oracle) continue;
+    if (!op.formula.oracle) continue;
     INFO(op.name);
     CHECK(test::golden_meets_oracle(op.name) > 10'000);
   }

@@ -204,7 +204,7 @@ void check(const Case& c, const OpShape& op) {
     throw BadInput(fmt::format("heads={}: not a multiple of kv_heads={}.", c.dims[Axis::heads], c.dims[Axis::kv_heads]));
   const Fill* fill = find_fill(op, c.fill);
   if (!fill) throw BadInput(unknown("fill", c.fill, fill_names(op)));
-  if (overflows(c, op))
+  if (op.shows_nothing && op.shows_nothing(c.fill, c.dtype))
     throw BadInput(fmt::format(
         "fill '{}' is none of those of {} in {}: what kernels keep between inputs and outputs overflows, or meets as infinity "
         "times 0, so sound ones differ.",
@@ -289,12 +289,6 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   return out;
 }
 
-bool overflows(const Case& c, const OpShape& op) {
-  return std::any_of(op.overflows.begin(), op.overflows.end(), [&](const Overflow& o) {
-    return o.fill == c.fill && (o.dtypes.empty() || std::find(o.dtypes.begin(), o.dtypes.end(), c.dtype) != o.dtypes.end());
-  });
-}
-
 bool admits(const Case& c, const OpShape& op) {
   for (const AxisUse& use : op.axes)
     if (c.dims[use.axis] < use.least) return false;
@@ -303,7 +297,7 @@ bool admits(const Case& c, const OpShape& op) {
   const Layout* layout = find_layout(c.layout);
   if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
   if (layout && !applies(*layout, c.dtype)) return false;
-  if (overflows(c, op)) return false;
+  if (op.shows_nothing && op.shows_nothing(c.fill, c.dtype)) return false;
   try {
     check(c, op);
   } catch (const BadInput& e) {

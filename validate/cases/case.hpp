@@ -71,9 +71,6 @@ struct Repro {
 // Parses a repro line.  Keys may be in any order; fill, layout, seed, judge and attributes are optional.  Throws BadInput.
 Repro parse_repro(std::string_view text, std::span<const OpShape> ops);
 
-// Whether the case's fill is one that overflows in the op (OpShape::overflows).
-bool overflows(const Case&, const OpShape&);
-
 // Checks a case from any source: axes within their limits, fill and layout known and applicable.  Throws BadInput.
 void check(const Case&, const OpShape&);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,21 +22,17 @@ struct Attribute {
   std::vector<std::string_view> choices{};  // a choice's words, for the values 0, 1, ...; empty: a number, any finite one
 };
 
-// A fill whose values overflow what sound kernels keep between inputs and outputs: a sum, a score, a stored intermediate; or
-// meet there as infinity times 0.  So they differ, and nobody is wrong.  Or one whose right answers are all 0, which prove
-// nothing.
-struct Overflow {
-  std::string_view fill;
-  std::vector<DType> dtypes{};  // in which it does; empty: in all
-};
+// Whether a fill's values overflow what sound kernels keep between inputs and outputs: a sum, a score, a stored intermediate; or
+// meet there as infinity times 0.  So they differ, and nobody is wrong.  Or its right answers are all 0, which prove nothing.
+using ShowsNothing = std::function<bool(std::string_view fill, DType dtype)>;
 
 struct OpShape {
   std::string_view name;
   std::span<const AxisUse> axes;
   std::vector<Attribute> attributes;
-  std::vector<Fill> fills;            // the op's own fills; may be empty
-  std::vector<Overflow> overflows{};  // fills that it does not take
-  int alone_places = 1;               // where layout `alone` may break the alignment
+  std::vector<Fill> fills;       // the op's own fills; may be empty
+  ShowsNothing shows_nothing{};  // of fills that it does not take; null: it takes all
+  int alone_places = 1;          // where layout `alone` may break the alignment
 };
 
 // The element types of activations, which every op accepts.

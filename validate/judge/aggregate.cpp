@@ -23,9 +23,9 @@ Numerics without_storage(Numerics n) {
   return n;
 }
 
-// Whether the same rounding error repeats: of stored intermediates that take few values, or of weights that are narrowed factors.
-bool repeats(const Hooks& hooks, const Numerics& n, bool few) {
-  return n.factors.precision != 0 || ((hooks.repeated_roundings || few) && (n.stores_intermediate || n.narrow_probabilities));
+// Whether the same rounding error may repeat: of stored steps, of sums of few terms, of weights that are narrowed factors.
+bool repeats(const Numerics& n, bool few) {
+  return n.factors.precision != 0 || n.stores_intermediate || (few && n.narrow_probabilities);
 }
 
 // Whether sums of so many terms take fewer values than there are rows.
@@ -99,12 +99,12 @@ struct Sums {
 
 class Elements {
  public:
-  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, int output, bool repeats)
+  Elements(const Problem& problem, const ByFormula& formula, const Numerics& numerics, DType dtype, int output, bool repeats)
       : golden_(problem.golden(output)),
         dtype_(dtype),
-        last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? Tensor{} : problem.tensor(hooks.last_addend)),
+        last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? Tensor{} : problem.tensor(formula.last_addend)),
         repeats_(repeats),
-        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
+        symmetric_(formula.only_sums && numerics.mma_terms == 0 && !repeats_),
         narrowed_(numerics.factors.precision != 0),
         unstored_(without_storage(numerics)),
         bounds_(problem.bounds(numerics, output)),
@@ -164,13 +164,13 @@ class Elements {
 
 // `like`: the output's shape and dtype.
 template <class Got>
-Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output, bool repeats,
-             const Got& got) {
+Sums sums_of(const Problem& problem, const ByFormula& formula, const Numerics& numerics, const Tensor& like, int output,
+             bool repeats, const Got& got) {
   const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();
   if (rows.total == 0 || n == 0) return sums;
-  const Elements elements(problem, hooks, numerics, like.dtype, output, repeats);
+  const Elements elements(problem, formula, numerics, like.dtype, output, repeats);
   std::vector<Row> each;
   if (output == 0) {
     const std::int64_t length = n / rows.total, count = rows.count();
@@ -198,11 +198,11 @@ bool same_roundings(const Numerics& a, const Numerics& b) {
          a.stores_every_step == b.stores_every_step && a.scaled_gradients == b.scaled_gradients;
 }
 
-Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got, int output,
+Aggregate aggregate(const Problem& problem, const ByFormula& formula, const Numerics& numerics, const Tensor& got, int output,
                     std::int64_t terms) {
   const bool few = few_values(got.dtype, terms, problem.rows().total);
   const auto at = [&](std::int64_t i) { return got.at(i); };
-  const Sums s = sums_of(problem, hooks, numerics, got, output, repeats(hooks, numerics, few), at);
+  const Sums s = sums_of(problem, formula, numerics, got, output, repeats(numerics, few), at);
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
@@ -218,19 +218,19 @@ Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& 
 }
 
 double Predictions::rms(const Op& op, const Problem& problem, const Numerics& numerics, const Tensor& like) {
-  if (!op.hooks.oracle || !problem.rows().all() || !(problem.cost().flops <= kPredictedFlops)) return 0;
+  if (!op.formula.oracle || !problem.rows().all() || !(problem.cost().flops <= kPredictedFlops)) return 0;
   std::unique_lock lock(mutex_);
   auto at = std::find_if(oracles_.begin(), oracles_.end(), [&](const auto& o) { return same_roundings(o.first, numerics); });
   if (at == oracles_.end()) {
     std::vector<double> y(static_cast<std::size_t>(like.size()));
-    op.hooks.first_by_oracle(problem.args(), numerics, Roundings::declared, y);
+    op.formula.first_by_oracle(problem.args(), numerics, Roundings::declared, y);
     for (double& v : y) v = round_to(like.dtype, v);
     at = oracles_.insert(oracles_.end(), {numerics, std::move(y)});
   }
   const std::vector<double>& answers = at->second;  // Note: adding to the deque does not move it
   lock.unlock();
   const auto answer = [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; };
-  const Sums s = sums_of(problem, op.hooks, numerics, like, 0, false, answer);
+  const Sums s = sums_of(problem, op.formula, numerics, like, 0, false, answer);
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 

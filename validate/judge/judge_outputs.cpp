@@ -242,10 +242,10 @@ class OutputJudge {
   // What is wrong with all errors together; empty: nothing.  `r`: gets the figures.
   std::string fault_together(const Output& y, const Numerics& numerics, Record* r) const {
     // Note: an output of an op without sums depends on few inputs, so it takes few values in 16 bits and its roundings repeat.
-    if (p_.exact || !p_.scattered || op_.hooks.summed.empty() || (y.number != 0 && numerics.of_output)) return {};
+    if (p_.exact || !p_.scattered || op_.formula.summed.empty() || (y.number != 0 && numerics.of_output)) return {};
     std::int64_t terms = kManyTerms;
-    for (const Summed& sum : op_.hooks.summed) terms = std::min(terms, p_.task->c.dims[sum.axis]);
-    const Aggregate a = aggregate(problem_, op_.hooks, numerics, y.runs[0], y.number, terms);
+    for (const Axis& axis : op_.formula.summed) terms = std::min(terms, p_.task->c.dims[axis]);
+    const Aggregate a = aggregate(problem_, op_.formula, numerics, y.runs[0], y.number, terms);
     if (a.elements == 0) return {};
     const double by_oracle = y.number == 0 ? p_.predictions.rms(op_, problem_, numerics, y.runs[0]) : 0;
     const double unit = by_oracle > 0 ? by_oracle : a.predicted_rms;

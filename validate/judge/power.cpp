@@ -24,6 +24,8 @@ int significand_bits(DType t, const Numerics& n) {
   return n.factors.precision ? std::min(stored, n.factors.precision * n.factors.pieces) : stored;
 }
 
+std::string dropped(const Axis& axis) { return "dropped_" + std::string(axis.name); }
+
 // Makes the faults of one case, each once.
 class Faults {
  public:
@@ -60,7 +62,7 @@ class Faults {
   }
   Answer oracle(const Numerics& numerics, Roundings roundings) const {
     Answer y(problem_.golden(0).size());
-    op_.hooks.first_by_oracle(problem_.args(), numerics, roundings, y);
+    op_.formula.first_by_oracle(problem_.args(), numerics, roundings, y);
     return rounded(std::move(y));
   }
   static std::optional<Answer> unless_same(Answer answer, const Answer& sound) {
@@ -85,38 +87,16 @@ class Faults {
       for (double& v : y) v = round_to(lower, v);
       return unless_same(std::move(y), golden());
     }
-    for (const Summed& sum : op_.hooks.summed)
-      if (fault == "dropped_" + std::string(sum.axis.name)) return unless_same(without_last(sum), golden());
+    for (const Axis& axis : op_.formula.summed)
+      if (fault == dropped(axis)) return unless_same(without_last(axis), golden());
     return std::nullopt;
   }
 
-  // The golden without the last term of a sum.  Solves the problem with that axis one shorter, on the same images, and copies
-  // its golden over the elements that both problems have.
-  Answer without_last(const Summed& sum) const {
-    const std::unique_ptr<Problem> shorter = op_.make();
-    std::vector<std::byte*> images;
-    std::vector<Placement> placements = p_.packing.placements;
-    for (std::size_t t = 0; t < placements.size(); ++t) {
-      images.push_back(is_given(op_.tensors[t]) ? p_.inputs.data() + p_.packing.given[t] : nullptr);
-      for (int a = 0; a < placements[t].tensor.rank; ++a)
-        if (op_.tensors[t].axes[static_cast<std::size_t>(a)] == sum.axis) --placements[t].tensor.shape[a];
-    }
-    attach(*shorter, p_.task->c, placements, images);
-    if (sum.keep_attributes) sum.keep_attributes(p_.task->c, *shorter);
-    shorter->solve();
-    Answer y = golden();
-    const Tensor whole = p_.packing.placements[output_].tensor, part = placements[output_].tensor;
-    const auto g = shorter->golden(0);
-    for (std::int64_t i = 0; i < part.size(); ++i) {
-      std::int64_t rest = i, at = 0, step = 1;
-      for (int a = part.rank - 1; a >= 0; --a) {
-        at += rest % part.shape[a] * step;
-        rest /= part.shape[a];
-        step *= whole.shape[a];
-      }
-      y[static_cast<std::size_t>(at)] = round_to(dtype(), g[static_cast<std::size_t>(i)]);
-    }
-    return y;
+  Answer without_last(const Axis& axis) const {
+    const auto right = problem_.golden(0);
+    Answer y(right.begin(), right.end());
+    op_.formula.without_last(problem_.args(), axis.name, y);
+    return rounded(std::move(y));
   }
 
   const Prepared& p_;
@@ -226,15 +206,14 @@ Power::Tried Power::look_for(const Prepared& p, const std::vector<const Kernel*>
     const bool finer = unit_roundoff(k->numerics.accumulate) < unit_roundoff(c.dtype) || k->numerics.accumulate == f32;
     if (finer) attempt("output", kFaultFlops);
     const Numerics& n = k->numerics;
-    if (op.hooks.oracle && finer) attempt("accumulator", kOracleFlops);
+    if (op.formula.oracle && finer) attempt("accumulator", kOracleFlops);
     // Roundings that are declared, or finer than what is declared.
     const bool as_declared = n.stores_intermediate || n.rounds_weights ||
                              (n.narrow_probabilities && op.hooks.intermediates_alike) ||
                              significand_bits(c.dtype, n) < info(c.dtype).format.precision;
-    if (op.hooks.oracle && c.dtype != f32 && finer && !as_declared) attempt("intermediate", kOracleFlops);
-    for (const Summed& sum : op.hooks.summed)
-      if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
-        attempt("dropped_" + std::string(sum.axis.name), kFaultFlops);
+    if (op.formula.oracle && c.dtype != f32 && finer && !as_declared) attempt("intermediate", kOracleFlops);
+    for (const Axis& axis : op.formula.summed)
+      if (c.dims[axis] >= 2) attempt(dropped(axis), kFaultFlops);
   }
   return tried;
 }

@@ -166,7 +166,6 @@ double special_gradients(const FillSite& s, std::int64_t i) { return special_in(
 static Hooks hooks() {
   using namespace attention_relations;
   return {
-      .overflows = {{"row_scales"}, {"extremes"}, {"near_max"}, {"wide_range"}},
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,

@@ -96,7 +96,6 @@ void unpack(Case& c) { c.attributes.erase("packed"); }
 
 static Hooks hooks() {
   return {
-      .overflows = {{"row_scales"}, {"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills =
           {{.name = "probe_one_key",
             .shows = "a wrong key, query, head or channel: O is the V of one key; exact",
@@ -159,9 +158,7 @@ static Hooks hooks() {
                     {.name = "packed_is_batch",
                      .shows = "a packed sequence whose result depends on its position",
                      .change = unpack,
-                     .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
-      .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                 {.axis = Axis::head_dim, .applies = without_rope, .keep_attributes = attention_relations::keep_scale}}};
+                     .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}}};
 }
 
 static const LinkedHooks<attention_forward> linked(hooks);

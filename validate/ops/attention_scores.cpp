@@ -122,7 +122,6 @@ bool exact_digits(const Dims& d, DType t) { return room_for_digits(d, t) && atte
 
 static Hooks hooks() {
   return {
-      .overflows = {{"row_scales"}, {"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills = {{.name = "probe_uniform",
                  .shows = "a padding key that is included, a key that is not; exact without a mask",
                  .coherent = true,
@@ -149,9 +148,7 @@ static Hooks hooks() {
                 attention_fills::kSubnormalKeys,
                 {.name = "query_outlier", .shows = "a small product lost next to a large one", .value = query_outlier},
                 {.name = "cancelling", .shows = "products or sums rounded to 16 bits before the end", .value = cancelling}},
-      .relations = {attention_relations::kQueryDoubled},
-      .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                 {.axis = Axis::head_dim, .keep_attributes = attention_relations::keep_scale}}};
+      .relations = {attention_relations::kQueryDoubled}};
 }
 
 static const LinkedHooks<attention_scores> linked(hooks);

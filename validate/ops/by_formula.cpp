@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <cfenv>
 #include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "validate/problem/image.hpp"
@@ -15,6 +20,7 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t kExtent = 4;   // of every axis of the cases that are tried
+constexpr std::uint64_t kDraws = 4;   // of a fill, before its outputs count as zeros
 constexpr std::int64_t kSteps = 128;  // of a recurrence: a state that doubles at each leaves the range of f32
 
 // A problem of a small case, with its tensors' memory.
@@ -56,20 +62,6 @@ std::vector<Case> small_cases(const Op& op) {
 
 bool has(const std::vector<std::string>& axes, const Axis& axis) { return std::ranges::find(axes, axis.name) != axes.end(); }
 
-// Whether a fill shows nothing in this op: a kernel that computes in f32, or stores its steps, overflows where exact arithmetic
-// does not, or its only output is of zeros.
-bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& facts, const Fill& fill, DType dtype) {
-  Case c = small_case(op, dtype);
-  for (const AxisUse& use : op.axes)
-    if (has(facts.recurrent, use.axis)) c.dims[use.axis] = std::max(use.least, kSteps);
-  c.fill = fill.name;
-  const Small small(op, c, true);
-  std::vector<double> y(small.elements);
-  const bool overflows = formula.overflows(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, y);
-  const bool alone = std::ranges::count(op.tensors, Role::output, &TensorSpec::role) == 1;
-  return overflows || (alone && std::ranges::all_of(y, [dtype](double v) { return round_to(dtype, v) == 0; }));
-}
-
 // Overflows and NaNs are tried on purpose: they must not trap, and come out the same, in whatever state the process was started.
 class UsualArithmetic {
  public:
@@ -85,29 +77,56 @@ class UsualArithmetic {
   std::fenv_t before_{};
 };
 
+// Whether a fill shows nothing in this op: a kernel that computes in f32, or stores its steps, overflows where exact arithmetic
+// does not, or its only output is of zeros in every draw.
+bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& facts, const Fill& fill, DType dtype) {
+  Case c = small_case(op, dtype);
+  for (const AxisUse& use : op.axes)
+    if (has(facts.recurrent, use.axis)) c.dims[use.axis] = std::max(use.least, kSteps);
+  c.fill = fill.name;
+  const UsualArithmetic here;
+  bool zeros = std::ranges::count(op.tensors, Role::output, &TensorSpec::role) == 1;
+  for (c.seed = 0; c.seed < kDraws; ++c.seed) {
+    const Small small(op, c, true);
+    std::vector<double> y(small.elements);
+    if (formula.overflows(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, y)) return true;
+    zeros = zeros && std::ranges::all_of(y, [dtype](double v) { return round_to(dtype, v) == 0; });
+    if (!zeros) return false;
+  }
+  return true;
+}
+
+// What was found of fills.
+struct Found {
+  std::mutex mutex;
+  std::map<std::pair<std::string_view, DType>, bool> of;
+};
+
 }  // namespace
 
-void derive_hooks(Op& op, const FormulaOf& formula) {
-  Hooks& hooks = op.hooks;
-  hooks.oracle = formula.oracle;
-  if (formula.stated) return;
+void describe_by_formula(Op& op, const FormulaOf& formula) {
   std::vector<FormulaFacts> facts;
   for (const Case& c : small_cases(op)) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
   const auto of_all = [&](auto&& is) { return std::ranges::all_of(facts, is); };
 
-  hooks.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
-  hooks.repeated_roundings = !of_all([](const FormulaFacts& f) { return !f.stores; });
+  op.formula.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
   for (const FormulaFacts& f : facts)
-    if (hooks.last_addend.empty() && !f.last_addend.empty()) hooks.last_addend = op.tensors[tensor_index(op, f.last_addend)].name;
+    if (op.formula.last_addend.empty() && !f.last_addend.empty())
+      op.formula.last_addend = op.tensors[tensor_index(op, f.last_addend)].name;
   for (const AxisUse& use : op.axes)
-    if (!of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); })) hooks.summed.push_back({.axis = use.axis});
-  const UsualArithmetic here;
-  for (const Fill& fill : common_fills()) {
-    Overflow overflow{fill.name};
-    for (const DType dtype : kActivationDTypes)
-      if (shows_nothing(op, formula, facts.front(), fill, dtype)) overflow.dtypes.push_back(dtype);
-    if (!overflow.dtypes.empty()) hooks.overflows.push_back(std::move(overflow));
-  }
+    if (!of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); })) op.formula.summed.push_back(use.axis);
+  const auto found = std::make_shared<Found>();
+  op.formula.shows_nothing = [as_stated = op.hooks.shows_nothing, plain = std::make_shared<const Op>(op), of = facts.front(),
+                              formula, found](std::string_view name, DType dtype) {
+    if (as_stated && as_stated(name, dtype)) return true;
+    const auto fill = std::ranges::find(common_fills(), name, &Fill::name);
+    if (fill == common_fills().end() || std::ranges::find(plain->hooks.fills, name, &Fill::name) != plain->hooks.fills.end())
+      return false;
+    const std::lock_guard lock(found->mutex);
+    const auto [at, is_new] = found->of.try_emplace({fill->name, dtype}, false);
+    if (is_new) at->second = shows_nothing(*plain, formula, of, *fill, dtype);
+    return at->second;
+  };
 }
 
 }  // namespace assay

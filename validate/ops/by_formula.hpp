@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks of an op, so far as its formula gives them: the second oracle, the axes that sums run over, fills that overflow.
+// What an op's formula says of it: the second oracle, the axes that sums run over, fills that overflow.
 #pragma once
 
 #include <span>
@@ -13,27 +13,28 @@ namespace assay {
 // What may be asked of a formula about the arguments of a problem.
 struct FormulaOf {
   FormulaFacts (*facts)(const void* args);
-  void (*oracle)(const void* args, const Numerics&, Roundings, std::span<const std::span<double>> outputs);
   bool (*overflows)(const void* args, const Numerics&, std::span<double> y);  // with these roundings; y is written to
-  bool stated;                                                                // validate/ops/OP.cpp says the hooks
 };
 
-// Adds the oracle to the hooks, and where no validate/ops/OP.cpp says how the op behaves, what else the formula gives.
-void derive_hooks(Op& op, const FormulaOf& formula);
+// Sets what the judge knows of the op from its formula but functions of it, and adds the common fills that overflow.
+void describe_by_formula(Op& op, const FormulaOf& formula);
 
 template <class O>
-Op with_derived_hooks(Op op) {
+Op with_formula(Op op) {
   using Args = typename O::Args;
-  if (LinkedAnswers<O>::facts)
-    derive_hooks(
-        op, {[](const void* args) { return LinkedAnswers<O>::facts(*static_cast<const Args*>(args)); },
-             [](const void* args, const Numerics& numerics, Roundings roundings, std::span<const std::span<double>> outputs) {
-               LinkedAnswers<O>::rounded(*static_cast<const Args*>(args), numerics, roundings, outputs);
-             },
-             [](const void* args, const Numerics& numerics, std::span<double> y) {
-               return LinkedAnswers<O>::rounded(*static_cast<const Args*>(args), numerics, Roundings::declared, {&y, 1});
-             },
-             LinkedHooks<O>::make != nullptr});
+  using Answers = LinkedAnswers<O>;
+  if (!Answers::facts) return op;
+  op.formula.oracle = [](const void* args, const Numerics& numerics, Roundings roundings,
+                         std::span<const std::span<double>> outputs) {
+    Answers::rounded(*static_cast<const Args*>(args), numerics, roundings, outputs);
+  };
+  op.formula.without_last = [](const void* args, std::string_view axis, std::span<double> y) {
+    Answers::without_last(*static_cast<const Args*>(args), axis, y);
+  };
+  describe_by_formula(op, {[](const void* args) { return Answers::facts(*static_cast<const Args*>(args)); },
+                           [](const void* args, const Numerics& numerics, std::span<double> y) {
+                             return Answers::rounded(*static_cast<const Args*>(args), numerics, Roundings::declared, {&y, 1});
+                           }});
   return op;
 }
 

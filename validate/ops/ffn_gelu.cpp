@@ -82,7 +82,6 @@ double large_units(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   return {
-      .overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
       .fills = {{.name = "probe_units",
                  .shows = "a wrong index, unit or channel; exact",
                  .value = probe_units,
@@ -97,7 +96,6 @@ static Hooks hooks() {
                 gemm_fills::kSpecialWeights,
                 gemm_fills::kInfiniteTails,
                 gemm_fills::kSilentUnits},
-      .repeated_roundings = true,
       .intermediates_alike = true};
 }
 

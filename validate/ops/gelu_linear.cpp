@@ -9,10 +9,7 @@ namespace assay {
 
 static Hooks hooks() {
   using namespace gemm_fills;
-  return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
-          .fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge, kSpecialWeights, kInfiniteTails},
-          .repeated_roundings = true,
-          .summed = {{Axis::hidden}}};
+  return {.fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge, kSpecialWeights, kInfiniteTails}};
 }
 
 static const LinkedHooks<gelu_linear> linked(hooks);

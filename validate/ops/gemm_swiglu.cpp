@@ -23,8 +23,7 @@ double probe_gates(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   using namespace gemm_fills;
-  return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
-          .fills = {{.name = "probe_gates",
+  return {.fills = {{.name = "probe_gates",
                      .shows = "gate and up swapped, a wrong feature or channel; exact",
                      .value = probe_gates,
                      .exact = always},
@@ -36,8 +35,7 @@ static Hooks hooks() {
                     kLarge,
                     kSpecialWeights,
                     kInfiniteTails,
-                    kSilentUnits},
-          .summed = {{Axis::hidden}}};
+                    kSilentUnits}};
 }
 
 static const LinkedHooks<gemm_swiglu> linked(hooks);

@@ -50,7 +50,7 @@ double one_sided(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   // Note: a kernel that adds up beta w by itself may meet an infinite beta or gamma as 0 times infinity in a row of zeros.
-  return {.overflows = {{"special_at_zeros"}, {"extremes", {bf16, f32}}},
+  return {.shows_nothing = [](std::string_view fill, DType) { return fill == "special_at_zeros"; },
           .fills = {{.name = "probe_signs",
                      .shows = "a wrong index, gamma, beta or channel; exact with epsilon = 0",
                      .value = probe_signs,
@@ -66,8 +66,7 @@ static Hooks hooks() {
                     {.name = "cancelling",
                      .shows = "sums or products rounded to 16 bits before the end",
                      .value = cancelling,
-                     .applies = gemm_fills::several_channels}},
-          .repeated_roundings = true};
+                     .applies = gemm_fills::several_channels}}};
 }
 
 static const LinkedHooks<layernorm_linear> linked(hooks);

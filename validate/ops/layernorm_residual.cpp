@@ -8,14 +8,11 @@ namespace assay {
 
 static Hooks hooks() {
   using namespace norm_fills;
-  return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {kFresh,
+  return {.fills = {kFresh,
                     kSpecialGamma,
                     probe_of_balanced_rows(probe<balanced, probe_gamma>),
                     probe_of_constant_rows(probe<constant, probe_gamma>),
-                    {.name = "opposite_residual", .shows = "the residual added before the norm", .value = opposite<0>}},
-          .repeated_roundings = true,
-          .summed = {{Axis::cols}}};
+                    {.name = "opposite_residual", .shows = "the residual added before the norm", .value = opposite<0>}}};
 }
 
 static const LinkedHooks<layernorm_residual> linked(hooks);

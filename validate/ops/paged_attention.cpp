@@ -93,7 +93,6 @@ static Hooks hooks() {
   using namespace attention_relations;
   using namespace paged_relations;
   return {
-      .overflows = {{"row_scales"}, {"extremes", {bf16, f32}}},
       .fills =
           {{.name = "probe_one_key",
             .shows = "a wrong page, slot, sequence, head or channel: O is the V of one key, which encodes its place; exact",

@@ -9,8 +9,7 @@ namespace assay {
 
 static Hooks hooks() {
   using namespace norm_fills;
-  return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {probe_of_balanced_rows(probe_sum<balanced, probe_gamma>),
+  return {.fills = {probe_of_balanced_rows(probe_sum<balanced, probe_gamma>),
                     probe_of_constant_rows(probe_sum<constant, probe_gamma>),
                     {.name = "opposite_residual",
                      .shows = "the norm before the addition, statistics of x; exact (y = beta)",

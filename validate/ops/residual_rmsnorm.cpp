@@ -9,8 +9,7 @@ namespace assay {
 
 static Hooks hooks() {
   using namespace norm_fills;
-  return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {probe_of_signs(probe_sum<signs, probe_any_gamma>),
+  return {.fills = {probe_of_signs(probe_sum<signs, probe_any_gamma>),
                     probe_of_one_hot_rows(probe_sum<one_hot, probe_any_gamma>),
                     {.name = "opposite_residual",
                      .shows = "the norm before the addition, the root of x; only one column in eight has a nonzero sum",

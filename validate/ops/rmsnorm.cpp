@@ -9,8 +9,7 @@ namespace assay {
 
 static Hooks hooks() {
   using namespace norm_fills;
-  return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {probe_of_signs(probe<signs, probe_any_gamma>), probe_of_one_hot_rows(probe<one_hot, probe_any_gamma>), kLarge,
+  return {.fills = {probe_of_signs(probe<signs, probe_any_gamma>), probe_of_one_hot_rows(probe<one_hot, probe_any_gamma>), kLarge,
                     kTiny, kSpecialGamma}};
 }
 

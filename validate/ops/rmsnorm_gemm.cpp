@@ -129,8 +129,7 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
 
 static Hooks hooks() {
   using draws::always;
-  return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {{.name = "probe_signs",
+  return {.fills = {{.name = "probe_signs",
                      .shows = "a wrong index, gamma or channel; exact with epsilon = 0",
                      .value = probe_signs,
                      .exact = always,
@@ -151,9 +150,7 @@ static Hooks hooks() {
                      .shows = "sums or products rounded to 16 bits before the end",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
-          .sweep = sweep,
-          .repeated_roundings = true,
-          .summed = {{Axis::hidden}}};
+          .sweep = sweep};
 }
 
 static const LinkedHooks<rmsnorm_gemm> linked(hooks);

@@ -33,8 +33,7 @@ double cancelling(const FillSite& s, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  return {.overflows = {{"extremes", {bf16, f32}}},
-          .fills = {{.name = "probe_hot",
+  return {.fills = {{.name = "probe_hot",
                      .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
                      .coherent = true,
                      .value = probe_hot,

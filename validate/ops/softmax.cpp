@@ -72,9 +72,7 @@ static Hooks hooks() {
                      .value = stagnation},
                     {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
                     {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
-                    {.name = "shifted_rows", .shows = "the maximum of another row", .coherent = true, .value = shifted_rows}},
-          .repeated_roundings = true,
-          .summed = {{Axis::cols}}};
+                    {.name = "shifted_rows", .shows = "the maximum of another row", .coherent = true, .value = shifted_rows}}};
 }
 
 static const LinkedHooks<softmax> linked(hooks);

@@ -86,18 +86,10 @@ class Problem {
   std::vector<Numerics> steps_;
 };
 
-// An axis that is summed over.  Power solves the problem with this axis one shorter, which drops the last term of the sum, and
-// checks that the bound rejects that answer (validate/judge/power.cpp).
-struct Summed {
-  Axis axis;
-  bool (*applies)(const Case&) = nullptr;  // null: always
-  // Gives the shorter problem the case's attributes where a default depends on the extent (attention's scale); null: none do.
-  void (*keep_attributes)(const Case&, Problem&) = nullptr;
-};
-
 // Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
 struct Hooks {
-  std::vector<Overflow> overflows{};
+  // Common fills on which sound kernels differ, beside those that ByFormula::shows_nothing finds.
+  ShowsNothing shows_nothing{};
   std::vector<Fill> fills;
   // Element i of an integer tensor, for fills without Fill::integer; null: a random index of the axis TensorOptions::index_of.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
@@ -108,30 +100,36 @@ struct Hooks {
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
   double (*derive_memory)(const Op&, const Case&) = nullptr;  // bytes that derive() takes, if there is one
+  // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
+  // largest ratio of error to allowed error.
+  double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
+  std::vector<Relation> relations{};
+  // The intermediates that a kernel may round to the storage dtype weigh about equally in the result.  So the bound of a kernel
+  // that declares one of them as rounded (narrow_probabilities) also allows rounding the others, and power does not try it.
+  bool intermediates_alike = false;
+};
+
+// What the judge knows of an op from its formula; of an op that is composed of others, nothing (validate/ops/by_formula.hpp).
+struct ByFormula {
   // The formula with every result rounded in turn, in the order of a simple kernel.  Writes the outputs that are not empty, not
   // yet rounded.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<const std::span<double>> outputs) = nullptr;
   void first_by_oracle(const void* args, const Numerics& n, Roundings r, std::span<double> y) const {
     oracle(args, n, r, {&y, 1});
   }
-  // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
-  // largest ratio of error to allowed error.
-  double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
-  std::vector<Relation> relations{};
+  // Writes over the first output's values, `y`, those that it has without the last index of an axis.
+  void (*without_last)(const void* args, std::string_view axis, std::span<double> y) = nullptr;
+  // Axes that sums run over.  Power drops the last term of each and checks that the bound rejects that answer
+  // (validate/judge/power.cpp).
+  std::vector<Axis> summed{};
   // The formula only multiplies and adds inputs.  It has no function (exp) and no constant, whose errors may have one sign in
   // all elements.  So without tensor cores, which truncate, the kernel's errors have no preferred sign (A = 0 in aggregate.hpp).
   bool only_sums = false;
   // The input, such as a bias, that a kernel adds last to each row of the first output; empty: none.  If the sum before it is as
   // coarse as the output, it loses the same low bits in every row (C in aggregate.hpp).
   std::string_view last_addend{};
-  // A kernel that stores intermediates makes the same rounding error many times, since they take few values: they depend on few
-  // inputs (exp(x - max), x + r), or get a parameter added, or are a norm's, where one channel may dominate its row.  So these
-  // errors may have one sign (they belong to A in aggregate.hpp).
-  bool repeated_roundings = false;
-  std::vector<Summed> summed{};
-  // The intermediates that a kernel may round to the storage dtype weigh about equally in the result.  So the bound of a kernel
-  // that declares one of them as rounded (narrow_probabilities) also allows rounding the others, and power does not try it.
-  bool intermediates_alike = false;
+  // Of a common fill; tried when it is first asked.
+  ShowsNothing shows_nothing{};
 };
 
 // The hooks of an op enter themselves as its kernels do.
@@ -148,11 +146,17 @@ struct Op {
   std::vector<TensorSpec> tensors;
   std::vector<Attribute> attributes;
   Hooks hooks;
+  ByFormula formula{};
   bool composite = false;  // has stages, judged one by one (composite.hpp)
   std::unique_ptr<Problem> (*make)() = nullptr;
 
   OpShape shape() const {
-    return {name, axes, attributes, hooks.fills, hooks.overflows, static_cast<int>(alone_places(tensors).size())};
+    return {name,
+            axes,
+            attributes,
+            hooks.fills,
+            formula.shows_nothing ? formula.shows_nothing : hooks.shows_nothing,
+            static_cast<int>(alone_places(tensors).size())};
   }
 };
 

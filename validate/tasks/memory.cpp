@@ -88,7 +88,7 @@ class Bound {
 double judging(const Task& task, Bound& b) {
   const Fill& fill = fill_of(task);
   double bytes = 0;
-  if (fill.scattered && !fill.coherent && !task.op->hooks.summed.empty()) {
+  if (fill.scattered && !fill.coherent && !task.op->formula.summed.empty()) {
     const auto outputs = std::count_if(task.op->tensors.begin(), task.op->tensors.end(),
                                        [](const TensorSpec& t) { return t.role == Role::output; });
     bytes = static_cast<double>(kBytesOfRowSums) * static_cast<double>(outputs > 1 ? b.rows.total : b.rows.count());

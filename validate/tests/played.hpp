@@ -45,7 +45,7 @@ struct Played {
       written.push_back(t);
     }
     const std::vector<std::span<double>> spans(values.begin(), values.end());
-    if (op.hooks.oracle) op.hooks.oracle(problem->args(), numerics, Roundings::declared, spans);
+    if (op.formula.oracle) op.formula.oracle(problem->args(), numerics, Roundings::declared, spans);
     for (std::size_t k = 0; k < values.size(); ++k) {
       Tensor y = packing.placements[written[k]].tensor;
       y.data = outputs.data() + packing.at[written[k]];

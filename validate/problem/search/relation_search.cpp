@@ -257,10 +257,10 @@ class Search {
 }  // namespace
 
 std::vector<Relation> search_relations(const Op& op, const Case& like) {
-  if (!op.hooks.oracle && op.hooks.relations.empty()) return {};
+  if (!op.formula.oracle && op.hooks.relations.empty()) return {};
   std::deque<SolvedCase> small = small_cases(op, like);
   for (const Relation& r : op.hooks.relations) check_stated(op, small, r);
-  if (!op.hooks.oracle || small.empty()) return {};
+  if (!op.formula.oracle || small.empty()) return {};
   return Search(op, std::move(small)).found();
 }
 

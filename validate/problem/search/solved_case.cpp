@@ -74,11 +74,11 @@ void SolvedCase::solve(const Op& op) {
   legal = static_cast<bool>(problem->legal());
   if (!legal) return;
   problem->solve({}, Need::values);
-  if (!op.hooks.oracle) return;
+  if (!op.formula.oracle) return;
   for (const TensorSpec& t : op.tensors)
     if (t.role == Role::output) rounded.emplace_back(problem->golden(static_cast<int>(rounded.size())).size());
   const std::vector<std::span<double>> written(rounded.begin(), rounded.end());
-  op.hooks.oracle(problem->args(), {}, Roundings::declared, written);
+  op.formula.oracle(problem->args(), {}, Roundings::declared, written);
 }
 
 std::optional<SolvedCase> related_to(const Op& op, const SolvedCase& original, const Relation& r) {

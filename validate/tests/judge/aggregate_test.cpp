@@ -7,12 +7,6 @@
 
 namespace assay {
 
-namespace {
-
-const Hooks kSums{.only_sums = true};
-
-}  // namespace
-
 // The only input channel is large, so that the bias is below half the spacing of most stored products.  The sum then loses it,
 // and each row errs by the same bias.
 TEST_CASE("aggregate: a bias that is lost in a stored product is no fault if the kernel declares to store", "[tiers]") {
@@ -28,8 +22,8 @@ TEST_CASE("aggregate: a bias that is lost in a stored product is no fault if the
   c.dims[Axis::out] = 11;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
-  CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
-  CHECK_FALSE(aggregate(*p.problem, kSums, stores, p.first).within());
+  CHECK(aggregate(*p.problem, op.formula, stores, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, op.formula, {}, p.first).within());
 }
 
 // A product of one channel is a multiple of its spacing.  So the rounding error of its sum with a bias depends on the bias alone,
@@ -46,8 +40,8 @@ TEST_CASE("aggregate: a bias that is rounded alike in every row is no fault if t
   c.dims[Axis::hidden] = 1;
   c.dims[Axis::out] = 119;
   const test::Played p(op, c);
-  CHECK(aggregate(*p.problem, op.hooks, {}, p.first).within());
-  CHECK_FALSE(aggregate(*p.problem, kSums, {}, p.first).within());
+  CHECK(aggregate(*p.problem, op.formula, {}, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, {.only_sums = true}, {}, p.first).within());
 }
 
 // In each of 150 tokens, one of five channels outweighs the others and is +-sqrt(5) gamma after the norm.  That makes few values,
@@ -64,8 +58,8 @@ TEST_CASE("aggregate: a norm's outliers take few values, so their roundings repe
   c.dims[Axis::out] = 1;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
-  CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
-  CHECK_FALSE(aggregate(*p.problem, {}, stores, p.first).within());
+  CHECK(aggregate(*p.problem, op.formula, stores, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, op.formula, {}, p.first).within());
 }
 
 // With one channel a score is a product of a query's number, which has 1024 significands, and a key's, which all queries share.
@@ -82,8 +76,7 @@ TEST_CASE("aggregate: a stored product of one pair takes few values, so its roun
   c.dims[Axis::seq_k] = 2;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
-  CHECK(aggregate(*p.problem, op.hooks, stores, p.first, 0, 1).within());
-  CHECK_FALSE(aggregate(*p.problem, op.hooks, stores, p.first).within());
+  CHECK(aggregate(*p.problem, op.formula, stores, p.first).within());
 }
 
 }  // namespace assay

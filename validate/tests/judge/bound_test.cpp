@@ -32,7 +32,7 @@ struct Bench {
     Tensor y = placements[output].tensor;
     y.data = images[output].data();
     std::vector<double> values(static_cast<std::size_t>(y.size()));
-    op.hooks.first_by_oracle(problem->args(), numerics, roundings, values);
+    op.formula.first_by_oracle(problem->args(), numerics, roundings, values);
     for (std::size_t i = 0; i < values.size(); ++i) y.set(static_cast<std::int64_t>(i), values[i]);
     return compare(*problem, numerics, 0, y, exact);
   }
@@ -83,7 +83,7 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
 TEST_CASE("declared roundings stay within the bound; one precision lower does not", "[bound]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const Op& op : ops()) {
-    if (!op.hooks.oracle) continue;
+    if (!op.formula.oracle) continue;
     for (const DType dtype : kActivationDTypes) {
       std::int64_t judged = 0, rejected = 0;
       for (const Case& drawn : test::near_cases(datasets, op.shape(), "smoke", {.seed = 77, .dtypes = {dtype}, .reduce = true})) {

@@ -23,7 +23,7 @@ struct Sampled {
     if (find_fill(op, c.fill).coherent) problem->set_errors(Errors::coherent);
     problem->solve({0, 17, kTokens - 1});
     right.resize(kTokens * kOut);
-    op.hooks.first_by_oracle(problem->args(), numerics, Roundings::declared, right);
+    op.formula.first_by_oracle(problem->args(), numerics, Roundings::declared, right);
     got = *problem->tensors().back();
     restore();
   }
