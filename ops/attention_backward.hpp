@@ -46,8 +46,9 @@ struct attention_backward {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
     v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
-    v.input("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
-    v.input("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
+    v.input("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.holds = output_of("attention_forward", "o")});
+    v.input("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q},
+            {.dtype = f32, .holds = output_of("attention_forward", "lse")});
     v.input("do", a.d_o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.output("dq", a.dq, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.output("dk", a.dk, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});

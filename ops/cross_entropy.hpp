@@ -24,13 +24,12 @@ struct cross_entropy {
   template <class Visitor>
   static void bind(Args& a, Visitor&& v) {
     v.input("x", a.x, {Axis::tokens, Axis::vocab});
-    v.input("target", a.target, {Axis::tokens}, {.dtype = i32, .index_of = Axis::vocab});
+    v.input("target", a.target, {Axis::tokens}, {.dtype = i32, .holds = indices_of(Axis::vocab)});
     v.output("loss", a.loss, {Axis::tokens}, {.dtype = f32});
     v.output("mean", a.mean, {Axis::one}, {.dtype = f32});
   }
 
   // Reads the targets, which are in host memory.
-  static Legality legal(const Args& a) { return indices_legal("target", a.target, a.x.shape[1]); }
 
   // Reads x and the targets, writes losses and mean; 4 operations per element: maximum, difference, exp, addition.  Unfused, the
   // softmax of x is written in f32 and read, x is read three times (softmax.hpp), and the losses are read for the mean.

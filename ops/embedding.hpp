@@ -21,12 +21,9 @@ struct embedding {
   template <class Visitor>
   static void bind(Args& a, Visitor&& v) {
     v.input("table", a.table, {Axis::vocab, Axis::hidden});
-    v.input("ids", a.ids, {Axis::tokens}, {.dtype = i32, .index_of = Axis::vocab});
+    v.input("ids", a.ids, {Axis::tokens}, {.dtype = i32, .holds = indices_of(Axis::vocab)});
     v.output("y", a.y, {Axis::tokens, Axis::hidden});
   }
-
-  // Reads the ids, which are in host memory.
-  static Legality legal(const Args& a) { return indices_legal("ids", a.ids, a.table.shape[0]); }
 
   // Reads the ids and one row of the table per token (repeated ids are not counted as cached), writes y.
   static Cost cost(const Args& a) {

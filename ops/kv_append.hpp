@@ -36,15 +36,14 @@ struct kv_append {
     const AxisList pool = {Axis::pages, Axis::page_size, Axis::kv_heads, Axis::head_dim};
     v.input("k", a.k, rows);
     v.input("v", a.v, rows);
-    v.input("page_table", a.page_table, {Axis::batch, Axis::max_pages}, {.dtype = i32, .index_of = Axis::pages});
-    v.input("lengths", a.lengths, {Axis::batch}, {.dtype = i32});
+    v.input("page_table", a.page_table, {Axis::batch, Axis::max_pages}, {.dtype = i32, .holds = pages_by("lengths")});
+    v.input("lengths", a.lengths, {Axis::batch}, {.dtype = i32, .holds = lengths_in_pages()});
     v.output("k_pool", a.k_pool, pool, {.updated = true});
     v.output("v_pool", a.v_pool, pool, {.updated = true});
   }
 
   // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
-    if (const Legality table = a.table().legal(); !table) return table;
     std::vector<std::int64_t> slots;
     for (std::int64_t b = 0; b < a.k.shape[0]; ++b)
       for (std::int64_t length = a.table().length(b), p = std::max<std::int64_t>(0, length - a.k.shape[1]); p < length; ++p)

@@ -42,18 +42,17 @@ struct paged_attention {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k_pool", a.k_pool, pool);
     v.input("v_pool", a.v_pool, pool);
-    v.input("page_table", a.page_table, {Axis::batch, Axis::max_pages}, {.dtype = i32, .index_of = Axis::pages});
-    v.input("lengths", a.lengths, {Axis::batch}, {.dtype = i32});
+    v.input("page_table", a.page_table, {Axis::batch, Axis::max_pages}, {.dtype = i32, .holds = pages_by("lengths")});
+    v.input("lengths", a.lengths, {Axis::batch}, {.dtype = i32, .holds = lengths_in_pages()});
     v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.attribute("scale", a.scale, 0.0);
   }
 
-  // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
     if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
     if (a.q.shape[2] % a.k_pool.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
-    return a.table().legal();
+    return Legality::yes();
   }
 
   // The query (row of O) that an element of O or of L belongs to.

@@ -6,7 +6,7 @@
 // form); interleaved: 2i and 2i + 1 (GPT-J).  Channels from rotary_dim on are copied.  position = offset + positions[b,s], or
 // offset + s.  rotary_dim 0 means head_dim rounded down to even; base 0 means 10,000.  A NaN or inf affects its own pair.
 // A table of frequencies gives scaled ones, as Llama 3.1 has; base is then not read.  It has head_dim elements, because no axis
-// counts pairs.  Elements from rotary_dim/2 on are not read.
+// counts pairs.  Elements from rotary_dim/2 on are not read, but are between 0 and 1 too.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -54,8 +54,9 @@ struct rope {
   static void bind(Args& a, Visitor&& v) {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k", a.k, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
-    v.input("positions", a.positions, {Axis::batch, Axis::seq_q}, {.dtype = i32, .present_if = "positions"});
-    v.input("frequencies", a.frequencies, {Axis::head_dim}, {.dtype = f32, .present_if = "frequencies"});
+    v.input("positions", a.positions, {Axis::batch, Axis::seq_q},
+            {.dtype = i32, .present_if = "positions", .holds = positions_of_tokens()});
+    v.input("frequencies", a.frequencies, {Axis::head_dim}, {.dtype = f32, .present_if = "frequencies", .holds = between(0, 1)});
     v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
              {.in_place_of = "q", .in_place_if = "in_place"});
     v.output("k_out", a.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim},
@@ -69,7 +70,7 @@ struct rope {
     v.attribute("offset", a.offset, 0);
   }
 
-  // Reads positions, and frequencies if they have data, which are in host memory.
+  // Reads positions, which are in host memory.
   static Legality legal(const Args& a) {
     const double dim = static_cast<double>(a.q.shape[3]);
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
@@ -77,9 +78,6 @@ struct rope {
       return Legality::no("rotary_dim must be even and no more than head_dim");
     if (a.base != 0 && !(a.base >= 1 && a.base <= kMostBase)) return Legality::no("base must be 0 or between 1 and 2^60");
     if (std::floor(a.offset) != a.offset) return Legality::no("offset must be a whole number");
-    for (std::int64_t i = 0; a.frequencies.data && i < a.rotary() / 2; ++i)
-      if (const double f = a.frequencies.at(i); !(f >= 0 && f <= 1))
-        return Legality::no("the frequency of pair " + std::to_string(i) + " is not between 0 and 1");
     for (std::int64_t token = 0; token < a.q.shape[0] * a.q.shape[1]; ++token)
       if (const double p = a.position(token); !(p >= 0 && p <= kMostPosition))
         return Legality::no("the position of token " + std::to_string(token) + " is not one of 0 ... 2^24");

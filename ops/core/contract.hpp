@@ -32,6 +32,7 @@
 #include <utility>
 
 #include "ops/core/axes.hpp"
+#include "ops/core/contents.hpp"
 #include "ops/core/dtype.hpp"
 #include "ops/core/rows.hpp"
 #include "ops/core/stage.hpp"
@@ -149,15 +150,6 @@ inline double walked(Errors e, double n) { return e == Errors::coherent ? n : st
 // The same for chains that keep their worst case n under every fill.  Only `typical` counts them as a walk.
 inline double kept(Errors e, double n) { return e == Errors::typical ? walked(e, n) : n; }
 
-// Checks that every element of an integer tensor, in host memory, is one of 0 ... extent - 1.
-inline Legality indices_legal(std::string_view name, const Tensor& t, std::int64_t extent) {
-  for (std::int64_t i = 0; i < t.size(); ++i)
-    if (const auto place = static_cast<std::int64_t>(t.at(i)); place < 0 || place >= extent)
-      return Legality::no(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(place) + ", not one of 0 ... " +
-                          std::to_string(extent - 1));
-  return Legality::yes();
-}
-
 // A shape, innermost last: axes, or extents that follow from one, as blocks(Axis::cols, 128).
 using AxisList = std::initializer_list<Extent>;
 
@@ -166,7 +158,7 @@ struct TensorOptions {
   std::optional<DType> dtype{};      // fixed dtype; empty: the case's
   std::string_view present_if{};     // present only if this choice is not at its default; absent: no data, rank 0
   std::uint32_t present_values = 0;  // if not 0: present only for these values of the choice (bit k: value k)
-  std::optional<Axis> index_of{};    // its integers index this axis, 0 ... extent - 1 (ids, targets)
+  Contents holds{};                  // what an input's elements are
   std::string_view in_place_of{};    // in-place output: it shares the memory of this input, which the kernel may overwrite,
   std::string_view in_place_if{};    // if this choice is not at its default
   std::string_view merged_if{};      // if this choice is not at its default, the first two axes are addressed by one stride

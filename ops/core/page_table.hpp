@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "ops/core/contract.hpp"
 
@@ -23,21 +22,6 @@ struct PageTable {
   // The row of the pool, seen as [pages * page_size, ...], that holds a position.
   std::int64_t row(std::int64_t sequence, std::int64_t position) const {
     return page(sequence, position) * page_size + position % page_size;
-  }
-
-  // Checks that every length fits its table and that every page in use exists.
-  Legality legal() const {
-    const std::int64_t room = entries.shape[1] * page_size;
-    for (std::int64_t b = 0; b < entries.shape[0]; ++b) {
-      if (length(b) < 0 || length(b) > room)
-        return Legality::no("lengths[" + std::to_string(b) + "] is " + std::to_string(length(b)) + ", not one of 0 ... " +
-                            std::to_string(room));
-      for (std::int64_t p = 0; p < length(b); p += page_size)
-        if (page(b, p) < 0 || page(b, p) >= pages)
-          return Legality::no("page_table[" + std::to_string(b) + ", " + std::to_string(p / page_size) + "] is " +
-                              std::to_string(page(b, p)) + ", not one of 0 ... " + std::to_string(pages - 1));
-    }
-    return Legality::yes();
   }
 };
 

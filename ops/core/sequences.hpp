@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "ops/core/contract.hpp"
 
@@ -23,23 +22,6 @@ inline std::int64_t start_of(const Tensor& starts, std::int64_t sequence) {
 inline Sequence packed_sequence(const Tensor& q_starts, const Tensor& k_starts, std::int64_t b) {
   const std::int64_t query = start_of(q_starts, b), key = start_of(k_starts, b);
   return {query, start_of(q_starts, b + 1) - query, key, start_of(k_starts, b + 1) - key};
-}
-
-// Checks that the starts begin at 0, never decrease and end at `tokens`, batch * seq.  So packed sequences have a multiple of
-// batch tokens together: seq, their mean length, is an extent and thus whole.
-inline Legality starts_legal(std::string_view name, const Tensor& starts, std::int64_t tokens) {
-  const std::int64_t batch = starts.shape[0] - 1;
-  for (std::int64_t b = 0; b <= batch; ++b) {
-    const std::int64_t at = start_of(starts, b), least = b == 0 ? 0 : start_of(starts, b - 1), most = b == 0 ? 0 : tokens;
-    const auto no = [&](const std::string& why) {
-      return Legality::no(std::string(name) + "[" + std::to_string(b) + "] is " + std::to_string(at) + ", and the " + why);
-    };
-    if (at < least || at > most) return no("starts must rise from 0 to " + std::to_string(tokens));
-    if (b == batch && at != tokens)
-      return no("last start must be the number of tokens, batch x seq = " + std::to_string(tokens) +
-                (at % batch ? "; no seq gives a number that batch does not divide" : ""));
-  }
-  return Legality::yes();
 }
 
 // Whether the first two axes can be merged into one of constant stride.

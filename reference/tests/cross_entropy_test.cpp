@@ -8,6 +8,7 @@
 #include "catch_shim.hpp"
 #include "reference/tests/golden_testing.hpp"
 #include "reference/tests/solving.hpp"
+#include "validate/problem/typed/op_adapter.hpp"
 
 namespace assay {
 namespace {
@@ -27,7 +28,7 @@ Solved solve(std::vector<double> x, std::vector<std::int32_t> target) {
                               .target = targets,
                               .loss = test::vector_of(s.loss),
                               .mean = test::vector_of(s.mean)};
-  s.legal = cross_entropy::legal(a);
+  s.legal = legal_arguments<cross_entropy>(a);
   if (s.legal) test::solve<cross_entropy>(a, {s.loss, s.mean});
   return s;
 }

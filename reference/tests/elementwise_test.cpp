@@ -10,6 +10,7 @@
 #include "ops/silu_mul.hpp"
 #include "reference/tests/golden_testing.hpp"
 #include "reference/tests/solving.hpp"
+#include "validate/problem/typed/op_adapter.hpp"
 
 namespace assay {
 namespace {
@@ -72,11 +73,11 @@ TEST_CASE("embedding: matches values computed by hand; ids out of range are ille
   const embedding::Args a{.table = rows_of(table, 3), .ids = tokens, .y = rows_of(y, 4)};
   test::solve<embedding>(a, {y});
   CHECK(y == std::vector<double>{20, 21, 0, 1, 20, 21, 10, 11});
-  CHECK(embedding::legal(a));
+  CHECK(legal_arguments<embedding>(a));
   ids[3] = 3;
-  CHECK(embedding::legal(a).why == "ids[3] is 3, not one of 0 ... 2");
+  CHECK(legal_arguments<embedding>(a).why == "ids[3] is 3, not one of 0 ... 2");
   ids[3] = -1;
-  CHECK(embedding::legal(a).why == "ids[3] is -1, not one of 0 ... 2");
+  CHECK(legal_arguments<embedding>(a).why == "ids[3] is -1, not one of 0 ... 2");
 }
 
 }  // namespace assay

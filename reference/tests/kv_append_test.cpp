@@ -6,6 +6,7 @@
 
 #include "catch_shim.hpp"
 #include "reference/tests/solving.hpp"
+#include "validate/problem/typed/op_adapter.hpp"
 
 namespace assay {
 namespace {
@@ -36,7 +37,7 @@ Appended append(Pool pool, std::int64_t batch, std::int64_t rows, std::vector<st
       .lengths = {.data = lengths.data(), .dtype = i32, .rank = 1, .shape = {batch}, .stride = {1}},
       .k_pool = of(pool, pages, 2),
       .v_pool = of(copy, pages, 2)};
-  Appended out{Pool(pool.size(), -7), Pool(pool.size(), -7), kv_append::legal(a).why};
+  Appended out{Pool(pool.size(), -7), Pool(pool.size(), -7), legal_arguments<kv_append>(a).why};
   if (out.why.empty()) test::solve<kv_append>(a, {out.k_pool, out.v_pool});
   return out;
 }

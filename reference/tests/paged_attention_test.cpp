@@ -8,11 +8,11 @@
 #include "catch_shim.hpp"
 #include "ops/core/dense.hpp"
 #include "reference/tests/solving.hpp"
+#include "validate/problem/typed/op_adapter.hpp"
 
 namespace assay {
 namespace {
 
-using Op = paged_attention;
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Shape {
@@ -35,13 +35,14 @@ struct Solved {
          .o = dense(nullptr, f64, {s.batch, s.queries, s.heads, s.dim}),
          .lse = dense(nullptr, f32, {s.batch, s.heads, s.queries}),
          .scale = 1};
-    if (Op::legal(a)) test::solve<Op>(a, {o, lse}, {.total = rows, .sample = std::move(sample)});
+    if (legal_arguments<paged_attention>(a))
+      test::solve<paged_attention>(a, {o, lse}, {.total = rows, .sample = std::move(sample)});
   }
   Solved(const Solved&) = delete;
   std::vector<double> q, k, v;
   std::vector<std::int32_t> table, lengths;
   std::vector<double> o, lse;
-  Op::Args a;
+  paged_attention::Args a;
 };
 
 bool near(double x, double y) { return std::fabs(x - y) <= 1e-14 * std::max(1.0, std::fabs(y)); }
@@ -82,7 +83,7 @@ TEST_CASE("paged_attention: grouped heads are indexed correctly", "[golden]") {
         CHECK(s.o[((b * 2 + 1) * 4 + h) * 2 + c] == 100 * (1 - b) + 10 * (h / 2) + c);
       }
   for (int h = 0; h < 4; ++h) CHECK((s.lse[h * 2] == -kInf && s.lse[h * 2 + 1] == h + 1));  // [batch, heads, seq_q]
-  for (std::int64_t i = 0; i < 16; ++i) CHECK(Op::row_of(s.a, 1, i) == (i / 8 * 2 + i % 2) * 4 + i / 2 % 4);
+  for (std::int64_t i = 0; i < 16; ++i) CHECK(paged_attention::row_of(s.a, 1, i) == (i / 8 * 2 + i % 2) * 4 + i / 2 % 4);
 }
 
 TEST_CASE("paged_attention: NaN and inf reach only what depends on them", "[golden]") {
@@ -117,7 +118,7 @@ TEST_CASE("paged_attention: the sampled rows are computed, and nothing of sequen
 TEST_CASE("paged_attention: illegal arguments are named", "[golden]") {
   const std::vector<double> four(4);
   const auto why = [&](std::vector<std::int32_t> table, std::vector<std::int32_t> lengths) {
-    return Op::legal(Solved({}, {1}, four, four, std::move(table), std::move(lengths)).a).why;
+    return legal_arguments<paged_attention>(Solved({}, {1}, four, four, std::move(table), std::move(lengths)).a).why;
   };
   CHECK(why({0, 1}, {4}).empty());
   CHECK(why({0, 5}, {2}).empty());
@@ -129,10 +130,10 @@ TEST_CASE("paged_attention: illegal arguments are named", "[golden]") {
 TEST_CASE("paged_attention: flops and bytes follow the lengths", "[golden]") {
   const std::vector<double> four(4);
   Solved s({.batch = 2, .queries = 2}, four, four, four, {0, 1, 1, 0}, {4, 1});
-  CHECK(Op::cost(s.a).flops == 4 * (3 + 4 + 0 + 1));
-  CHECK(Op::cost(s.a).bytes_read == 8 * 4 + 2 * 5 * 8 + 2.5 * 4 + 8);
+  CHECK(paged_attention::cost(s.a).flops == 4 * (3 + 4 + 0 + 1));
+  CHECK(paged_attention::cost(s.a).bytes_read == 8 * 4 + 2 * 5 * 8 + 2.5 * 4 + 8);
   s.a.lengths.data = nullptr;
-  CHECK(Op::cost(s.a).flops == 4 * 2 * (3 + 4));
+  CHECK(paged_attention::cost(s.a).flops == 4 * 2 * (3 + 4));
 }
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
+#include "validate/problem/contents/contents.hpp"
 #include "validate/problem/numerics_text.hpp"
 #include "validate/problem/relations.hpp"
 #include "validate/records/fields/kinds.hpp"
@@ -130,6 +131,7 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
   fmt::print("\ntensors (f16, bf16 or f32)\n");
   for (const TensorSpec& t : op.tensors) {
     std::string shape;
+    const std::string held = text_of(t.options.holds);
     for (const Extent& e : t.axes) shape += (shape.empty() ? "" : ", ") + e.text();
     fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
                t.options.updated        ? "   output, updated"
@@ -137,7 +139,7 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
                : t.role == Role::weight ? "   weight"
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
-               (t.options.index_of ? fmt::format(", places on {}", t.options.index_of->name) : "") +
+               (held.empty() ? "" : ", " + held) +
                    (t.options.present_if.empty() ? "" : fmt::format(", only with {}", words_of(op, t.options))));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");

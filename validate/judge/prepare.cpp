@@ -8,6 +8,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
+#include "validate/problem/contents/contents.hpp"
 #include "validate/problem/sample.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/values/random.hpp"
@@ -125,9 +126,11 @@ void solve_given(Prepared& p) {
   const Fill& fill = fill_of(task);
   const bool exact_with = !fill.exact_with || fill.exact_with(task.c);
   // Note: the few values of a probe round alike.
-  p.problem->set_errors(fill.coherent || !exact_with ? Errors::coherent : Errors::independent);
+  // And sums of numbers from a range may have terms of one sign.
+  const bool ranges = has_ranges(*task.op, task.c);
+  p.problem->set_errors(fill.coherent || ranges || !exact_with ? Errors::coherent : Errors::independent);
   p.problem->solve(sampled_rows(*task.op, task.c, *p.problem));
-  p.scattered = fill.scattered && !fill.coherent;
+  p.scattered = fill.scattered && !fill.coherent && !ranges;
   p.exact = fill.exact && fill.exact(task.c.dims, task.c.dtype) && exact_with;
 }
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge hooks of attention_backward: O and L from the forward pass, exact probes, fills, relations.
+// Judge hooks of attention_backward: exact probes, fills, relations.
 #include "ops/attention_backward.hpp"
 
 #include <limits>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/problem/image.hpp"
 #include "validate/values/draws.hpp"
 
 namespace assay {
@@ -20,77 +16,6 @@ using namespace draws;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// --- O and L ---------------------------------------------------------------------------------------------------------
-// The tensors of attention_forward that attention_backward has too.
-constexpr std::string_view kShared[] = {"q", "k", "v", "o", "lse"};
-
-// Attention's problem for a case of its backward pass: with these tensors' shapes and the attributes, but no data.
-std::unique_ptr<Problem> forward_problem(const Op& op, const Case& c, std::span<const Placement> placements) {
-  const Op& forward = *find_op("attention_forward");
-  std::unique_ptr<Problem> problem = forward.make();
-  for (const std::string_view name : kShared) {
-    Tensor& t = *problem->tensors()[tensor_index(forward, name)];
-    t = placements[tensor_index(op, name)].tensor;
-    t.data = nullptr;
-  }
-  for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
-  return problem;
-}
-
-// Both come from one run of attention_forward's golden on the case's Q, K and V, and are kept until both were asked for.
-struct Forward {
-  std::string of;  // repro line of the case
-  std::vector<double> o, lse;
-};
-
-// Q, K and V, the golden of attention_forward, its O and L, and O for the caller.
-double derive_memory(const Op& op, const Case& c) {
-  Case plain = c;
-  plain.layout = "contiguous";
-  const std::vector<Placement> placements = place(op, plain);
-  const auto problem = forward_problem(op, plain, placements);
-  double bytes = 0;
-  for (const std::string_view name : kShared) {
-    const Placement& of = placements[tensor_index(op, name)];
-    const bool filled = name == "q" || name == "k" || name == "v";
-    bytes += filled ? static_cast<double>(of.bytes) : 8 * static_cast<double>(of.tensor.size());
-  }
-  const Tensor& o = placements[tensor_index(op, "o")].tensor;
-  const SolveMemory golden = problem->memory({.total = o.size() / std::max<std::int64_t>(1, o.shape[3])}, false);
-  return bytes + golden.kept + golden.passing;
-}
-
-Forward solve_forward(const Op& op, Case c) {
-  const std::string of = repro(c, op.shape());
-  c.layout = "contiguous";  // values do not depend on it
-  const std::vector<Placement> placements = place(op, c);
-  std::vector<std::vector<std::byte>> images;
-  const auto problem = forward_problem(op, c, placements);
-  for (const std::string_view name : {"q", "k", "v"}) {
-    const std::size_t i = tensor_index(op, name);
-    images.emplace_back(placements[i].bytes);
-    fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
-    problem->tensors()[tensor_index(*find_op("attention_forward"), name)]->data = images.back().data();
-  }
-  problem->solve();
-  const auto all = [](std::span<const double> v) { return std::vector<double>(v.begin(), v.end()); };
-  return {of, all(problem->golden(0)), all(problem->golden(1))};
-}
-
-std::vector<double> derive(const Op& op, const Case& c, std::string_view tensor) {
-  static std::mutex mutex;
-  static Forward last;
-  const std::lock_guard lock(mutex);
-  const std::string of = repro(c, op.shape());
-  if (last.of != of) {
-    last = {};
-    last = solve_forward(op, c);
-  }
-  if (tensor == "o") return last.o;
-  return std::exchange(last, {}).lse;
-}
-
-// --- Fills -----------------------------------------------------------------------------------------------------------
 // One element of q, k, v or do.
 std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.shape[3]; }
 std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
@@ -192,9 +117,6 @@ static Hooks hooks() {
                 {.name = "special_gradients",
                  .shows = "NaN or inf in dO that is lost, or leaks from a hidden pair",
                  .value = special_gradients}},
-      .derived = {"o", "lse"},
-      .derive = derive,
-      .derive_memory = derive_memory,
       .relations = {{.name = "query_doubled",
                      .shows = "a scale applied twice, or to only one of dQ and dK",
                      .scaled = {{"q", 2}, {"dq", 0.5}},

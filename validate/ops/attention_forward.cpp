@@ -4,8 +4,8 @@
 
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/ops/packed_fills.hpp"
 #include "validate/values/draws.hpp"
+#include "validate/values/packed_fills.hpp"
 
 namespace assay {
 
@@ -132,28 +132,7 @@ static Hooks hooks() {
            attention_fills::kSubnormalKeys,
            {.name = "special_values",
             .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
-            .value = special_values},
-           {.name = "lengths_equal",
-            .shows = "packed sequences computed unlike a batch",
-            .value = normal,
-            .integer = packed_fills::starts<packed_fills::equal>},
-           {.name = "lengths_tile",
-            .shows = "a packed sequence assumed to end at a tile boundary",
-            .value = normal,
-            .integer = packed_fills::tile_starts},
-           {.name = "some_empty",
-            .shows = "an empty packed sequence first, last or between others",
-            .value = normal,
-            .integer = packed_fills::starts<packed_fills::some_empty>},
-           {.name = "one_has_all",
-            .shows = "one packed sequence that has all tokens",
-            .value = normal,
-            .integer = packed_fills::starts<packed_fills::one_has_all>},
-           {.name = "one_side_empty",
-            .shows = "packed queries without keys, and keys without queries",
-            .value = normal,
-            .integer = packed_fills::starts<packed_fills::one_side_empty>}},
-      .integer = packed_fills::starts<packed_fills::ragged>,
+            .value = special_values}},
       .relations = {attention_relations::kQueryDoubled,
                     {.name = "packed_is_batch",
                      .shows = "a packed sequence whose result depends on its position",

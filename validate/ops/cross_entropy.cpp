@@ -28,8 +28,6 @@ Fill minus_infinity_of_several() {
   return f;
 }
 
-std::int64_t last_class(const FillSite& s, std::int64_t) { return s.index_extent - 1; }
-
 // Rows with the same differences at different heights, -640 ... 512, which do not change the loss.
 double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row_of(s, i) % 10 * 128 - 640);
@@ -38,25 +36,22 @@ double shifted_rows(const FillSite& s, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  return {.fills = {
-              {.name = "probe_far",
-               .shows = "a wrong target or column, log of an underflowed exp; exact",
-               .coherent = true,
-               .value = probe_far,
-               .exact = mean_is_exact},
-              {.name = "last_class", .shows = "a target index with too few bits", .value = normal, .integer = last_class},
-              {.name = "round_classes", .shows = "the first class of a chunk not found", .value = normal, .integer = round_place},
-              {.name = "shifted_rows",
-               .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
-               .coherent = true,
-               .value = shifted_rows},
-              kLowest,
-              kTies,
-              kSpread200,
-              kFarBelow,
-              kFaintRest,
-              minus_infinity_of_several(),
-              kRising}};
+  return {.fills = {{.name = "probe_far",
+                     .shows = "a wrong target or column, log of an underflowed exp; exact",
+                     .coherent = true,
+                     .value = probe_far,
+                     .exact = mean_is_exact},
+                    {.name = "shifted_rows",
+                     .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
+                     .coherent = true,
+                     .value = shifted_rows},
+                    kLowest,
+                    kTies,
+                    kSpread200,
+                    kFarBelow,
+                    kFaintRest,
+                    minus_infinity_of_several(),
+                    kRising}};
 }
 
 static const LinkedHooks<cross_entropy> linked(hooks);

@@ -17,29 +17,11 @@ double probe_ids(const FillSite& s, std::int64_t i) {
   return static_cast<double>(row >> (6 * (col / 2 % 3)) & 63) + 64;
 }
 
-std::int64_t backwards(const FillSite& s, std::int64_t i) { return s.index_extent - 1 - i % s.index_extent; }
-std::int64_t last_row(const FillSite& s, std::int64_t) { return s.index_extent - 1; }
-
 }  // namespace
 
 static Hooks hooks() {
   using namespace elementwise_fills;
-  return {.fills = {{.name = "probe_ids", .shows = "a wrong row or column; exact", .value = probe_ids, .exact = always},
-                    {.name = "ids_backwards",
-                     .shows = "the position used instead of the id, swapped ids",
-                     .value = normal,
-                     .integer = backwards,
-                     .exact = always},
-                    {.name = "ids_round",
-                     .shows = "the first id of a chunk or a shard not found",
-                     .value = normal,
-                     .integer = round_place,
-                     .exact = always},
-                    {.name = "ids_last",
-                     .shows = "an id with too few bits, an unreachable last row; many tokens with one id",
-                     .value = normal,
-                     .integer = last_row,
-                     .exact = always}}};
+  return {.fills = {{.name = "probe_ids", .shows = "a wrong row or column; exact", .value = probe_ids, .exact = always}}};
 }
 
 static const LinkedHooks<embedding> linked(hooks);

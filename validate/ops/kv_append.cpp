@@ -2,9 +2,9 @@
 // Judge hooks of kv_append: exact probes, fills, relations.
 #include "ops/kv_append.hpp"
 
-#include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/values/paged_fills.hpp"
 
 namespace assay {
 
@@ -32,28 +32,7 @@ static Hooks hooks() {
                  .shows = "a wrong row, head or channel, K and V swapped; exact",
                  .value = probe_rows,
                  .exact = always},
-                {.name = "lengths_boundary",
-                 .shows = "new rows across a page boundary: lengths at and next to it; exact",
-                 .value = normal,
-                 .integer = tables<boundary_length, shuffled_page>,
-                 .exact = always},
-                {.name = "lengths_few",
-                 .shows = "sequences with fewer new rows than others: rows at negative positions; exact",
-                 .value = normal,
-                 .integer = tables<few_length, shuffled_page>,
-                 .exact = always},
-                {.name = "lengths_full",
-                 .shows = "the last entry of a table, the last slot of a page; exact",
-                 .value = normal,
-                 .integer = tables<full_length, shuffled_page>,
-                 .exact = always},
-                {.name = "pages_backwards",
-                 .shows = "the page table ignored; exact",
-                 .value = normal,
-                 .integer = tables<ragged_length, last_page_first>,
-                 .exact = always},
                 {.name = "pool_of_nan", .shows = "slots that are changed although no new row goes there", .value = pool_of_nan}},
-      .integer = ragged,
       .relations = {paged_relations::kPagesHalved}};
 }
 

@@ -4,8 +4,8 @@
 
 #include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
+#include "validate/values/paged_fills.hpp"
 
 namespace assay {
 
@@ -103,30 +103,6 @@ static Hooks hooks() {
             .shows = "an unused slot that is read, or a used one that is not: the zeros of O identify it",
             .coherent = true,
             .value = probe_equal_weights},
-           {.name = "lengths_boundary",
-            .shows = "one page too few or too many: lengths at and next to page boundaries",
-            .value = normal,
-            .integer = tables<boundary_length, shuffled_page>},
-           {.name = "lengths_full",
-            .shows = "an ignored last entry of a table",
-            .value = normal,
-            .integer = tables<full_length, shuffled_page>},
-           {.name = "lengths_few",
-            .shows = "sequences of one position and empty ones",
-            .value = normal,
-            .integer = tables<few_length, shuffled_page>},
-           {.name = "shared_prefix",
-            .shows = "pages assumed to belong to one sequence only",
-            .value = normal,
-            .integer = tables<ragged_length, shuffled_page, true>},
-           {.name = "shared_full",
-            .shows = "a table taken for another's, since its length and its first page are the same",
-            .value = normal,
-            .integer = tables<full_length, shuffled_page, true>},
-           {.name = "pages_backwards",
-            .shows = "the page table ignored",
-            .value = normal,
-            .integer = tables<ragged_length, last_page_first>},
            {.name = "values_one", .shows = "weights that do not sum to one", .value = values_one},
            {.name = "negative_scores",
             .shows = "a slot past the end, with score zero, that is included",
@@ -145,8 +121,6 @@ static Hooks hooks() {
            {.name = "special_values",
             .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
             .value = special_values}},
-      .integer = ragged,
-      .unread = unread,
       .relations = {paged_relations::kPagesHalved, attention_relations::kQueryDoubled}};
 }
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "validate/base/error.hpp"
+#include "validate/problem/contents/contents.hpp"
 #include "validate/values/common_fills.hpp"
 #include "validate/values/islands.hpp"
 #include "validate/values/layout.hpp"
@@ -124,15 +125,6 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// The generator of an integer tensor's values.
-auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {
-  if (fill.integer) return fill.integer;
-  if (op.hooks.integer) return op.hooks.integer;
-  if (!spec.options.index_of)
-    throw std::logic_error(fmt::format("{}: no generator for the integers of '{}'", op.name, spec.name));
-  return any_place;
-}
-
 }  // namespace
 
 bool present(const TensorSpec& spec, const Case& c) {
@@ -197,22 +189,24 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .role = spec.role == Role::output ? Role::input : spec.role,
                       .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
                       .seed = c.seed,
-                      .index_extent = spec.options.index_of ? c.dims[*spec.options.index_of] : 0,
+                      .holds = &spec.options.holds,
                       .attributes = &c.attributes};
   if (!p.tensor.contiguous())
     for (const Island& i : islands(p.tensor, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(kGapByte), i.bytes());
-  if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
-    const std::vector<double> values = op.hooks.derive(op, c, spec.name);
+  const Contents& holds = spec.options.holds;
+  if (holds.kind == Contents::Kind::output) {
+    const std::vector<double> values = output_of_another(op, c, spec.name);
     write_elements(p.tensor, image, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+  } else if (holds.kind == Contents::Kind::between) {
+    write_elements(p.tensor, image, [&](std::int64_t i) { return folded(holds, fill.value(site, i)); });
   } else if (is_float(p.tensor.dtype)) {
-    const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
+    const std::vector<bool> unused = unused_rows(op, spec, fill, site);
     write_elements(p.tensor, image, [&](std::int64_t i) {
-      const bool nobody = !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())];
+      const bool nobody = !unused.empty() && unused[static_cast<std::size_t>(i / site.shape.back())];
       return nobody ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
     });
   } else {
-    const auto integer = integers_of(op, spec, fill);
-    write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(integer(site, i)); });
+    write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(drawn(fill, site, i)); });
   }
 }
 

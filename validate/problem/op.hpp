@@ -91,15 +91,6 @@ struct Hooks {
   // Common fills on which sound kernels differ, beside those that ByFormula::shows_nothing finds.
   ShowsNothing shows_nothing{};
   std::vector<Fill> fills;
-  // Element i of an integer tensor, for fills without Fill::integer; null: a random index of the axis TensorOptions::index_of.
-  std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
-  // The rows (all axes but the last) of a tensor that a correct kernel never reads; they are filled with NaN.  Empty: none.
-  std::vector<bool> (*unread)(const FillSite&, const Fill&) = nullptr;
-  // Inputs that are not filled but computed from earlier inputs (attention_backward's o and lse).  derive() returns their values,
-  // row-major, before rounding.
-  std::vector<std::string_view> derived{};
-  std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
-  double (*derive_memory)(const Op&, const Case&) = nullptr;  // bytes that derive() takes, if there is one
   // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
   // largest ratio of error to allowed error.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;

@@ -35,7 +35,7 @@ std::int64_t elements_of(const Dims& dims, std::span<const Extent> shape) {
 double moved_integer(const Relation& r, const TensorSpec& spec, const Dims& from, std::int64_t i, double v) {
   if (r.integer) return r.integer(spec.name, from, i, v);
   const bool place =
-      r.move == Move::permuted && spec.options.index_of == r.axis && v >= 0 && v < static_cast<double>(from[r.axis]);
+      r.move == Move::permuted && spec.options.holds.index(r.axis) && v >= 0 && v < static_cast<double>(from[r.axis]);
   return place ? static_cast<double>(source(r, from, r.axis, static_cast<std::int64_t>(v))) : v;
 }
 

@@ -10,6 +10,7 @@
 
 #include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
+#include "validate/problem/contents/contents.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/problem/relate.hpp"
 #include "validate/problem/relations.hpp"
@@ -122,7 +123,7 @@ TaskMemory memory_of(const Task& task, const JudgeOptions& options) {
   const bool replayed = options.backend == "cuda";
   const SolveMemory golden = b.problem->memory(b.rows, false);
   const double inputs = (replayed ? 2 : 1) * b.given;  // Note: a second set of another machine is small
-  const double derived = task.op->hooks.derive_memory ? task.op->hooks.derive_memory(*task.op, task.c) : 0;
+  const double derived = memory_of_another(*task.op, task.c);
   TaskMemory m;
   m.prepared = inputs + golden.kept;
   m.preparing = inputs + std::max(derived, golden.kept + golden.passing);

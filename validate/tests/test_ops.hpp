@@ -16,12 +16,12 @@ inline const std::vector<OpShape>& ops() {
   static constexpr AxisUse kAttention[] = {{Axis::batch}, {Axis::seq_q},    {Axis::seq_k},
                                            {Axis::heads}, {Axis::kv_heads}, {Axis::head_dim}};
   static const std::vector<OpShape> all = [] {
-    Fill signs{"probe_signs", "an inexact answer", false, zero, nullptr, nullptr};
+    Fill signs{"probe_signs", "an inexact answer", false, zero};
     signs.applies = [](const Dims& d, DType) { return d[Axis::cols] % 2 == 0; };
-    const Fill row{"probe_constant_row", "a variance of nothing", true, zero, nullptr, nullptr};
-    const Fill fresh{"fresh", "the error of the norm itself", false, zero, nullptr, nullptr};
-    const Fill opposite{"opposite_residual", "x + r taken for x", false, zero, nullptr, nullptr};
-    const Fill gamma{"special_gamma", "an infinity clamped", false, zero, nullptr, nullptr};
+    const Fill row{"probe_constant_row", "a variance of nothing", true, zero};
+    const Fill fresh{"fresh", "the error of the norm itself", false, zero};
+    const Fill opposite{"opposite_residual", "x + r taken for x", false, zero};
+    const Fill gamma{"special_gamma", "an infinity clamped", false, zero};
     return std::vector<OpShape>{
         {"layernorm_residual", layernorm_residual::axes, {{"epsilon", 1e-5}}, {signs, row, opposite, fresh, gamma}},
         {"some_product", kMatmul, {}, {}},

@@ -214,19 +214,25 @@ constexpr std::array kCommon{
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };
 
+// How many indices the axis has that a tensor's integers index.
+std::int64_t places(const FillSite& s) { return s.dims[s.holds->axis]; }
+
 }  // namespace
 
 std::span<const Fill> common_fills() { return kCommon; }
 
+std::int64_t last_place(const FillSite& s, std::int64_t) { return places(s) - 1; }
+std::int64_t last_place_first(const FillSite& s, std::int64_t i) { return places(s) - 1 - i % places(s); }
+
 std::int64_t any_place(const FillSite& s, std::int64_t i) {
   const std::uint64_t kind = random::bits(draws::key(s, Purpose::kind), draws::at(i));
-  if (kind % 8 == 0) return kind & 8 ? s.index_extent - 1 : 0;
-  return draws::draw(s, Purpose::value, i, s.index_extent);
+  if (kind % 8 == 0) return kind & 8 ? last_place(s, i) : 0;
+  return draws::draw(s, Purpose::value, i, places(s));
 }
 
 std::int64_t round_place(const FillSite& s, std::int64_t i) {
   constexpr std::int64_t kSteps[] = {16, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
-  const std::int64_t step = kSteps[draws::draw(s, Purpose::kind, i, std::size(kSteps))], last = s.index_extent - 1;
+  const std::int64_t step = kSteps[draws::draw(s, Purpose::kind, i, std::size(kSteps))], last = last_place(s, i);
   return std::min(last, step * draws::draw(s, Purpose::value, i, last / step + 1));
 }
 

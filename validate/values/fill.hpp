@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/core/axes.hpp"
+#include "ops/core/contents.hpp"
 #include "ops/core/dtype.hpp"
 
 namespace assay {
@@ -26,7 +27,7 @@ struct FillSite {
   Role role;
   std::span<const std::int64_t> shape;
   std::uint64_t seed;
-  std::int64_t index_extent = 0;                              // extent of the axis that integers index, else 0
+  const Contents* holds = nullptr;                            // what its elements are
   const std::map<std::string, double>* attributes = nullptr;  // Case::attributes
 };
 
@@ -38,8 +39,11 @@ struct Fill {
   bool coherent = false;   // rounding errors may all have one sign (ties, constants, all positive)
   // The value of element i (row-major), before it is rounded to the dtype.
   double (*value)(const FillSite&, std::int64_t i) = nullptr;
-  // Element i of an integer tensor; null: Hooks::integer of the op, else a random index.
+  // Element i of a tensor of integers that holds what `of` says (of lengths and pages: pages), only of the one named `in` if one
+  // is.  Null, and of others: as in other fills (validate/problem/contents).
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
+  Contents::Kind of = Contents::Kind::any;
+  std::string_view in{};
   // Whether every correct result is exactly representable, so that any difference is a bug; null: never.
   bool (*exact)(const Dims&, DType) = nullptr;
   // Whether a case's attributes are those with which it is exact; null: any are.  Otherwise the bound judges it.

@@ -143,7 +143,7 @@ class Search {
   void cut(const Axis& axis) {
     const auto forbids = [&](const TensorSpec& t) {
       const bool is_row = t.axes.size() > 1 && t.axes.back() == Extent(axis) && t.options.dtype != f32;
-      return is_present(t) && (t.options.index_of == axis || (is_row && adds_up_));
+      return is_present(t) && (t.options.holds.index(axis) || (is_row && adds_up_));
     };
     if (is_movable(axis) && std::ranges::none_of(op_.tensors, forbids))
       add_if_true({.name = fmt::format("first_{}", axis.name),

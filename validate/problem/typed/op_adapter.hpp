@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -11,11 +12,24 @@
 #include "validate/base/error.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
+#include "validate/problem/contents/contents.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/problem/typed/op_visitors.hpp"
 #include "validate/problem/typed/solutions.hpp"
 
 namespace assay {
+
+// Whether what the tensors hold, and all arguments together, are legal.
+template <Contract C>
+Legality legal_arguments(typename C::Args args) {
+  Op op;
+  C::bind(args, detail::DescribeArgs{op});
+  std::vector<Tensor*> tensors;
+  C::bind(args, detail::CollectTensors(tensors));
+  if (const Legality ok = contents_legal(op.tensors, tensors); !ok) return ok;
+  if constexpr (requires { C::legal(args); }) return C::legal(args);
+  else return Legality::yes();
+}
 
 template <Contract C>
 class TypedProblem final : public Problem {
@@ -30,10 +44,7 @@ class TypedProblem final : public Problem {
   }
   void set_attribute(std::string_view name, double value) override { C::bind(args_, detail::SetAttribute(name, value)); }
   const void* args() const override { return &args_; }
-  Legality legal() const override {
-    if constexpr (requires { C::legal(args_); }) return C::legal(args_);
-    else return Legality::yes();
-  }
+  Legality legal() const override { return legal_arguments<C>(args_); }
   Cost cost() const override {
     if constexpr (requires { C::cost(args_); }) return C::cost(args_);
     need_formula();
@@ -96,6 +107,8 @@ Op make_op(std::string_view name) {
   typename C::Args args;
   C::bind(args, detail::DescribeArgs{op});
   check_axes(op);
+  check_contents(op);
+  std::ranges::move(fills_of_contents(op.tensors), std::back_inserter(op.hooks.fills));
   op.make = []() -> std::unique_ptr<Problem> {
     auto problem = std::make_unique<TypedProblem<C>>();
     if constexpr (Staged<C>) {

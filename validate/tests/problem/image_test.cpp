@@ -305,18 +305,16 @@ TEST_CASE("image: several tiles and a ragged one, by extent and by bytes") {
 namespace {
 
 std::int64_t squares(const FillSite&, std::int64_t i) { return i * i; }
-std::int64_t threes(const FillSite& s, std::int64_t i) { return 3 * i + s.index_extent; }
 double halves(const FillSite&, std::int64_t i) { return static_cast<double>(i) / 2; }
 
-// x[rows, cols] beside places on its rows, integers without an axis, and a single value.
-Op with_integers(std::int64_t (*of_op)(const FillSite&, std::int64_t)) {
+// x[rows, cols] beside places on its rows, positions, and a single value.
+Op with_integers() {
   Op op{.name = "integers",
         .tensors = {{"x", Role::input, {Axis::rows, Axis::cols}},
-                    {"ids", Role::input, {Axis::cols}, {.dtype = i32, .index_of = Axis::rows}},
-                    {"offsets", Role::input, {Axis::rows, Axis::cols}, {.dtype = i64}},
+                    {"ids", Role::input, {Axis::cols}, {.dtype = i32, .holds = indices_of(Axis::rows)}},
+                    {"offsets", Role::input, {Axis::rows, Axis::cols}, {.dtype = i64, .holds = positions_of_tokens()}},
                     {"y", Role::output, {Axis::one}, {.dtype = f32}}}};
-  op.hooks.fills = {{.name = "own", .shows = "nothing", .value = halves, .integer = squares}};
-  op.hooks.integer = of_op;
+  op.hooks.fills = {{.name = "own", .shows = "nothing", .value = halves, .integer = squares, .of = Contents::Kind::positions}};
   return op;
 }
 
@@ -333,7 +331,7 @@ std::vector<std::int64_t> integers(const Op& op, const Case& c, std::size_t tens
 }  // namespace
 
 TEST_CASE("image: places are on their axis, both ends among them, whatever the fill") {
-  const Op op = with_integers(nullptr);
+  const Op op = with_integers();
   for (const Fill& fill : common_fills()) {
     Case c = the_case(37, 900, f16, "offset2");
     c.fill = fill.name;
@@ -351,18 +349,18 @@ TEST_CASE("image: places are on their axis, both ends among them, whatever the f
   CHECK(integers(op, the_case(1, 9, f16, "contiguous"), 1) == std::vector<std::int64_t>(9, 0));
 }
 
-TEST_CASE("image: integers are the fill's own, else the op's, and never silently nothing") {
-  Case c = the_case(2, 3, f32, "contiguous");
-  CHECK_THROWS_AS(integers(with_integers(nullptr), c, 2), std::logic_error);
-  CHECK(integers(with_integers(threes), c, 2) == std::vector<std::int64_t>{0, 3, 6, 9, 12, 15});
-  CHECK(integers(with_integers(threes), c, 1) == std::vector<std::int64_t>{2, 5, 8});
+TEST_CASE("image: integers are the fill's own where they hold what it draws, else as in other fills") {
+  const Op op = with_integers();
+  Case c = the_case(2, 3, f32, "padded");
+  const std::vector<std::int64_t> ids = integers(op, c, 1), positions = integers(op, c, 2);
   c.fill = "own";
-  c.layout = "padded";
-  CHECK(integers(with_integers(threes), c, 2) == std::vector<std::int64_t>{0, 1, 4, 9, 16, 25});
+  CHECK(integers(op, c, 1) == ids);
+  CHECK(integers(op, c, 2) == std::vector<std::int64_t>{0, 1, 4, 9, 16, 25});
+  CHECK(positions != integers(op, c, 2));
 }
 
 TEST_CASE("image: integers have their own size, gaps and offset; a single value is one element") {
-  const Op op = with_integers(threes);
+  const Op op = with_integers();
   const std::vector<Placement> all = place(op, the_case(2, 3, f16, "padded"));
   CHECK(all[1].bytes == 3 * 4);
   CHECK(all[2].tensor.stride[0] == 6);

@@ -56,9 +56,9 @@ TEST_CASE("packed: starts rise from nothing to all tokens") {
 
 TEST_CASE("packed: a refused total says why") {
   CHECK(legal({0, 4, 8, 11}).why ==
-        "cu_seqlens_q[3] is 11, and the last start must be the number of tokens, batch x seq = 12; no "
-        "seq gives a number that batch does not divide");
-  CHECK(legal({0, 4, 8, 9}).why == "cu_seqlens_q[3] is 9, and the last start must be the number of tokens, batch x seq = 12");
+        "cu_seqlens_q[3] is 11, and the last start must be the number of tokens, batch x seq_q = 12; no "
+        "seq_q gives a number that batch does not divide");
+  CHECK(legal({0, 4, 8, 9}).why == "cu_seqlens_q[3] is 9, and the last start must be the number of tokens, batch x seq_q = 12");
   CHECK(legal({0, 5, 4, 12}).why == "cu_seqlens_q[2] is 4, and the starts must rise from 0 to 12");
 }
 

@@ -257,16 +257,21 @@ TEST_CASE("fill: special_pairs has every pair of its values in 169 elements") {
 }
 
 TEST_CASE("fill: round_place gives multiples of 8 and the last index") {
-  const Dims dims;
-  const std::int64_t shape[] = {400}, extent = 33001;
+  constexpr std::int64_t extent = 33001;
+  const std::int64_t shape[] = {400};
+  const Contents classes = indices_of(Axis::vocab);
+  Dims dims;
+  dims[Axis::vocab] = extent;
+  const FillSite site{dims, i32, "target", 1, Role::input, shape, 1, &classes};
   std::set<std::int64_t> seen;
   for (std::int64_t i = 0; i < 400; ++i) {
-    const std::int64_t place = round_place({dims, i32, "target", 1, Role::input, shape, 1, extent}, i);
+    const std::int64_t place = round_place(site, i);
     CHECK((place >= 0 && place < extent && (place % 8 == 0 || place == extent - 1)));
     seen.insert(place);
   }
   CHECK(seen.size() > 100);
-  CHECK(round_place({dims, i32, "target", 1, Role::input, shape, 1, 1}, 3) == 0);
+  dims[Axis::vocab] = 1;
+  CHECK(round_place(site, 3) == 0);
 }
 
 TEST_CASE("fill: a tensor of rank 1 or 0 is one row") {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "validate/cases/case.hpp"
 #include "validate/values/draws.hpp"
 
 namespace assay::packed_fills {
@@ -18,8 +17,10 @@ inline bool packed(const FillSite& s) {
   const auto at = s.attributes->find("packed");
   return at != s.attributes->end() && at->second != 0;
 }
-inline bool of_queries(const FillSite& s) { return s.tensor == "cu_seqlens_q"; }
-inline std::int64_t tokens(const FillSite& s) { return s.dims[Axis::batch] * s.dims[of_queries(s) ? Axis::seq_q : Axis::seq_k]; }
+// Queries and keys, as attention has them, have lengths of their own.
+inline bool of_queries(const FillSite& s) { return s.holds->axis == Axis::seq_q; }
+inline std::int64_t sequences(const FillSite& s) { return s.shape[0] - 1; }
+inline std::int64_t tokens(const FillSite& s) { return sequences(s) * s.dims[s.holds->axis]; }
 
 // The relative length of sequence b.
 using Share = std::int64_t(const FillSite&, std::int64_t b);
@@ -31,21 +32,21 @@ inline std::int64_t ragged(const FillSite& s, std::int64_t b) {
 inline std::int64_t equal(const FillSite&, std::int64_t) { return 1; }
 // The first and the last sequence are empty, and of more than four the middle one.
 inline std::int64_t some_empty(const FillSite& s, std::int64_t b) {
-  const std::int64_t batch = s.dims[Axis::batch];
+  const std::int64_t batch = sequences(s);
   return b == 0 || b == batch - 1 || (batch > 4 && b == batch / 2) ? 0 : 1;
 }
-inline std::int64_t one_has_all(const FillSite& s, std::int64_t b) { return b == s.dims[Axis::batch] / 2 ? 1 : 0; }
+inline std::int64_t one_has_all(const FillSite& s, std::int64_t b) { return b == sequences(s) / 2 ? 1 : 0; }
 // Of every three sequences one has no queries and the next no keys.
 inline std::int64_t one_side_empty(const FillSite& s, std::int64_t b) { return b % 3 == (of_queries(s) ? 0 : 1) ? 0 : 1 + b % 2; }
 
 template <Share* share>
 std::int64_t starts(const FillSite& s, std::int64_t sequence) {
   std::int64_t before = 0, all = 0;
-  for (std::int64_t b = 0; b < s.dims[Axis::batch]; ++b) {
+  for (std::int64_t b = 0; b < sequences(s); ++b) {
     all += share(s, b);
     before += b < sequence ? share(s, b) : 0;
   }
-  if (all == 0) return sequence < s.dims[Axis::batch] ? 0 : tokens(s);
+  if (all == 0) return sequence < sequences(s) ? 0 : tokens(s);
   return tokens(s) / all * before + tokens(s) % all * before / all;
 }
 
@@ -56,7 +57,7 @@ inline std::int64_t tile_starts(const FillSite& s, std::int64_t sequence) {
     const std::int64_t n = of_queries(s) ? b + 1 : b;
     start += 64 * (1 + n % 2) + n % 3 - 1;
   }
-  return sequence < s.dims[Axis::batch] ? std::min(start, tokens(s)) : tokens(s);
+  return sequence < sequences(s) ? std::min(start, tokens(s)) : tokens(s);
 }
 
 // The place of a row of q in its sequence, and the sequence's rows of k.  Assumes that packed sequences start at starts<ragged>.
@@ -66,9 +67,12 @@ struct Place {
 inline Place place(const FillSite& s, std::int64_t row) {
   const std::int64_t queries = s.dims[Axis::seq_q], keys = s.dims[Axis::seq_k];
   if (!packed(s)) return {row % queries, queries, row / queries * keys, keys};
+  static constexpr Contents kQueries = starts_of(Axis::seq_q), kKeys = starts_of(Axis::seq_k);
+  const std::int64_t shape[] = {s.dims[Axis::batch] + 1};
   FillSite q = s, k = s;
-  q.tensor = "cu_seqlens_q";
-  k.tensor = "cu_seqlens_k";
+  q.shape = k.shape = shape;
+  q.holds = &kQueries;
+  k.holds = &kKeys;
   std::int64_t b = 0;
   while (starts<ragged>(q, b + 1) <= row) ++b;
   const std::int64_t query = starts<ragged>(q, b), key = starts<ragged>(k, b);

@@ -76,35 +76,39 @@ inline std::int64_t garbage_page(const FillSite& s, std::int64_t i) {
 using Integer = std::int64_t(const FillSite&, std::int64_t);
 template <Integer* length, Integer* page, bool shared = false>
 std::int64_t tables(const FillSite& s, std::int64_t i) {
-  if (s.tensor == "lengths") return length(s, i);
+  if (s.holds->kind == Contents::Kind::lengths) return length(s, i);
   const std::int64_t b = i / s.dims[Axis::max_pages], entry = i % s.dims[Axis::max_pages];
   if (entry * s.dims[Axis::page_size] >= length(s, b)) return garbage_page(s, i);
   return page(s, (shared && entry < (owned(s.dims) + 1) / 2 ? 0 : b) * owned(s.dims) + entry);
 }
-inline constexpr auto ragged = tables<ragged_length, shuffled_page>;
+inline std::int64_t ragged(const FillSite& s, std::int64_t i) { return tables<ragged_length, shuffled_page>(s, i); }
 
+inline Integer* tables_of(const Fill& fill) { return fill.of == Contents::Kind::pages ? fill.integer : &ragged; }
 inline std::int64_t length_of(const FillSite& s, const Fill& fill, std::int64_t b) {
+  static constexpr Contents kLengths = lengths_in_pages();
   FillSite at = s;
-  at.tensor = "lengths";
-  return (fill.integer ? fill.integer : ragged)(at, b);
+  at.holds = &kLengths;
+  return tables_of(fill)(at, b);
 }
 // The row of a pool, seen as [pages * page_size], that holds a position.
 inline std::int64_t row_of(const FillSite& s, const Fill& fill, std::int64_t b, std::int64_t position) {
+  static constexpr Contents kPages = pages_by("lengths");
   FillSite at = s;
-  at.tensor = "page_table";
+  at.holds = &kPages;
   const std::int64_t size = s.dims[Axis::page_size];
-  return (fill.integer ? fill.integer : ragged)(at, b * s.dims[Axis::max_pages] + position / size) * size + position % size;
+  return tables_of(fill)(at, b * s.dims[Axis::max_pages] + position / size) * size + position % size;
 }
 
-// The rows of a pool that no sequence uses.
-inline std::vector<bool> unread(const FillSite& s, const Fill& fill) {
-  if (s.tensor != "k_pool" && s.tensor != "v_pool") return {};
-  const std::int64_t kv_heads = s.dims[Axis::kv_heads], size = s.dims[Axis::page_size];
-  std::vector<bool> rows(static_cast<std::size_t>(s.dims[Axis::pages] * size * kv_heads), true);
+// The rows of a pool [pages, page_size, ...] that no sequence uses.
+inline std::vector<bool> unused(const FillSite& s, const Fill& fill) {
+  const std::int64_t size = s.dims[Axis::page_size];
+  std::int64_t of_slot = 1;  // rows
+  for (std::size_t k = 2; k + 1 < s.shape.size(); ++k) of_slot *= s.shape[k];
+  std::vector<bool> rows(static_cast<std::size_t>(s.dims[Axis::pages] * size * of_slot), true);
   for (std::int64_t b = 0; b < s.dims[Axis::batch]; ++b)
     for (std::int64_t p = 0, length = length_of(s, fill, b); p < length; p += size) {
-      const auto first = rows.begin() + row_of(s, fill, b, p) * kv_heads;
-      std::fill(first, first + std::min(size, length - p) * kv_heads, false);
+      const auto first = rows.begin() + row_of(s, fill, b, p) * of_slot;
+      std::fill(first, first + std::min(size, length - p) * of_slot, false);
     }
   return rows;
 }
