@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs that another op computes, such as the O and L of attention that its backward pass takes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "validate/base/error.hpp"
 #include "validate/problem/contents/contents.hpp"
 #include "validate/problem/image.hpp"
 
@@ -20,8 +23,17 @@ class Another {
   Another(const Op& op, const Case& c) : op_(op), c_(c) {
     c_.layout = "contiguous";  // values do not depend on it
     placements_ = place(op_, c_);
-    for (const TensorSpec& t : op_.tensors)
-      if (is_output(t)) other_ = find_op(t.options.holds.op);
+    for (const TensorSpec& t : op_.tensors) {
+      if (!is_output(t)) continue;
+      const Contents& holds = t.options.holds;
+      const auto fail = [&](std::string_view why) {
+        throw BadInput(fmt::format("{}: '{}' holds {}, and {}.", op_.name, t.name, text_of(holds), why));
+      };
+      if (other_ && other_->name != holds.op) fail("another tensor holds an output of another op");
+      other_ = find_op(holds.op);
+      if (!other_) fail(is_left_out(holds.op) ? "this program was built without that op (ASSAY_ONLY)" : "there is no such op");
+      if (tensor_index(*other_, holds.tensor) == other_->tensors.size()) fail("that op has no such tensor");
+    }
     problem_ = other_->make();
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (in_other(i) == other_->tensors.size()) continue;

@@ -87,6 +87,26 @@ TEST_CASE("contents: a contract that cannot be is an error of its author") {
   CHECK_THROWS_WITH(check_contents(with(between(1, 1))), Contains("holds no numbers"));
   CHECK_THROWS_WITH(check_contents(with({}, i32)), Contains("has integers; `holds` must say what they are"));
   CHECK_THROWS_WITH(check_contents(with(pages_by("nothing"), i32)), Contains("has lengths that are no tensor"));
+  CHECK_THROWS_WITH(check_contents(with(indices_of(Axis::rows))),
+                    Contains("holds places on rows, so it needs a dtype of integers"));
+  Op writes = with(between(0, 1));
+  writes.tensors[0].role = Role::output;
+  CHECK_THROWS_WITH(check_contents(writes), Contains("'t' is written by the kernel; `holds` is for inputs"));
+}
+
+TEST_CASE("contents: another op's output is of an op that is there, and of one op") {
+  using Catch::Matchers::Contains;
+  const auto filled = [](Contents holds, Contents other) {
+    Op op = with(holds);
+    op.tensors.push_back({"u", Role::input, {Axis::rows}, {.holds = other}});
+    Case c{.op = "holding", .dtype = f32};
+    c.dims[Axis::rows] = 3;
+    return output_of_another(op, c, "t");
+  };
+  CHECK_THROWS_WITH(filled(output_of("nothing", "y"), {}), Contains("'t' holds y of nothing, and there is no such op."));
+  CHECK_THROWS_WITH(filled(output_of("add", "z"), {}), Contains("'t' holds z of add, and that op has no such tensor."));
+  CHECK_THROWS_WITH(filled(output_of("add", "y"), output_of("softmax", "y")),
+                    Contains("another tensor holds an output of another op"));
 }
 
 TEST_CASE("contents: integers at which kernels fail are fills of each op that has such tensors") {
