@@ -77,7 +77,7 @@ def rope(library, heads=4, kv_heads=2, **attributes):
     if "positions" in attributes:
         tensors["positions"] = np.array([[7, 0, 3], [1, 9, 2]], np.int32)
     if "frequencies" in attributes:
-        tensors["frequencies"] = np.array([1, 0.25, 0.5, 7, 7, 7], np.float32)
+        tensors["frequencies"] = np.array([1, 0.25, 0.5, 0.75, 0.75, 0.75], np.float32)
     tensors.update(q_out=np.empty_like(tensors["q"]), k_out=np.empty_like(tensors["k"]))
     call = library.choose(assay.describe("rope"), "f32", given(**tensors), attributes, AT_HOST)
     launched(call, **tensors)
