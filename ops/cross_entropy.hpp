@@ -29,8 +29,6 @@ struct cross_entropy {
     v.output("mean", a.mean, {Axis::one}, {.dtype = f32});
   }
 
-  // Reads the targets, which are in host memory.
-
   // Reads x and the targets, writes losses and mean; 4 operations per element: maximum, difference, exp, addition.  Unfused, the
   // softmax of x is written in f32 and read, x is read three times (softmax.hpp), and the losses are read for the mean.
   static Cost cost(const Args& a) {

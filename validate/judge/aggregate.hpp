@@ -10,15 +10,17 @@
 //   one-signed errors   All that may have the same sign in every element, together at most A = T' - L, where T' is the bound of a
 //       kernel that stores no intermediate.  That is what the accumulator's precision costs: constants and functions that are
 //       off by the same for every element, truncating tensor cores.  An op without constants and functions (ByFormula::only_sums)
-//       has A = 0 unless it uses tensor cores. R belongs to A where stored intermediates may take few values
-//       (Numerics::stores_intermediate): the same rounding error then repeats, so the mean of all need not be zero.  exp(x - max)
-//       and x + r of 16-bit numbers take few values.  So does a stored value plus a bias: a bias below half the spacing is lost
-//       in every row alike.  So does a norm: a channel that outweighs its row becomes +-sqrt(channels), times its gamma, in every
-//       such row. So do narrowed factors (Factors): the same weights round to the same numbers for every row. So do sums of t
-//       terms, where t is small: rows share one factor of each product, and the other has 2^(p-1) significands in the inputs'
-//       dtype, of p bits.  So a sum has some 2^(t(p-1)) of them, whose mean error is 2^(-t(p-1)/2) of its deviation. With more
-//       rows than that, the mean of all rows is no smaller. A also has u_o h.  If the density of values falls as |v|^-k, more of
-//       the values that round to one number lie below it, and the mean of their errors is k h^2/(3|v|) <= u_o h for k <= 3.
+//       has A = 0 unless it uses tensor cores.
+//       R belongs to A where stored intermediates may take few values (Numerics::stores_intermediate): the same rounding error
+//       then repeats, so the mean of all need not be zero.  exp(x - max) and x + r of 16-bit numbers take few values.  So does a
+//       stored value plus a bias: a bias below half the spacing is lost in every row alike.  So does a norm: a channel that
+//       outweighs its row becomes +-sqrt(channels), times its gamma, in every such row.
+//       So do narrowed factors (Factors): the same weights round to the same numbers for every row.
+//       So do sums of t terms, where t is small: rows share one factor of each product, and the other has 2^(p-1) significands in
+//       the inputs' dtype, of p bits.  So a sum has some 2^(t(p-1)) of them, whose mean error is 2^(-t(p-1)/2) of its deviation.
+//       With more rows than that, the mean of all rows is no smaller.
+//       A also has u_o h.  If the density of values falls as |v|^-k, more of the values that round to one number lie below it,
+//       and the mean of their errors is k h^2/(3|v|) <= u_o h for k <= 3.
 //
 // bias   Rows are independent, but elements of a row may share a norm, a sum or a row of weights.  So each row r is one sample,
 //        M_r, the sum of s z over its elements.  M_r = a_r + x_r: a_r is of one-signed errors, so |a_r| <= sum A/T over the row,

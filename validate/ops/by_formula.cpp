@@ -96,10 +96,28 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& f
   return true;
 }
 
-// What was found of fills.
-struct Found {
-  std::mutex mutex;
-  std::map<std::pair<std::string_view, DType>, bool> of;
+// Common fills, each tried when it is first asked.
+class TriedFills {
+ public:
+  TriedFills(const Op& op, const FormulaOf& formula, FormulaFacts facts) : op_(op), formula_(formula), facts_(std::move(facts)) {}
+
+  bool shows_nothing(std::string_view name, DType dtype) {
+    if (op_.hooks.shows_nothing && op_.hooks.shows_nothing(name, dtype)) return true;
+    const auto fill = std::ranges::find(common_fills(), name, &Fill::name);
+    const bool is_own = std::ranges::find(op_.hooks.fills, name, &Fill::name) != op_.hooks.fills.end();
+    if (fill == common_fills().end() || is_own) return false;
+    const std::lock_guard lock(mutex_);
+    const auto [at, is_new] = found_.try_emplace({fill->name, dtype}, false);
+    if (is_new) at->second = assay::shows_nothing(op_, formula_, facts_, *fill, dtype);
+    return at->second;
+  }
+
+ private:
+  const Op op_;  // as it was before its formula was asked
+  const FormulaOf formula_;
+  const FormulaFacts facts_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string_view, DType>, bool> found_;
 };
 
 }  // namespace
@@ -115,18 +133,8 @@ void describe_by_formula(Op& op, const FormulaOf& formula) {
       op.formula.last_addend = op.tensors[tensor_index(op, f.last_addend)].name;
   for (const AxisUse& use : op.axes)
     if (!of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); })) op.formula.summed.push_back(use.axis);
-  const auto found = std::make_shared<Found>();
-  op.formula.shows_nothing = [as_stated = op.hooks.shows_nothing, plain = std::make_shared<const Op>(op), of = facts.front(),
-                              formula, found](std::string_view name, DType dtype) {
-    if (as_stated && as_stated(name, dtype)) return true;
-    const auto fill = std::ranges::find(common_fills(), name, &Fill::name);
-    if (fill == common_fills().end() || std::ranges::find(plain->hooks.fills, name, &Fill::name) != plain->hooks.fills.end())
-      return false;
-    const std::lock_guard lock(found->mutex);
-    const auto [at, is_new] = found->of.try_emplace({fill->name, dtype}, false);
-    if (is_new) at->second = shows_nothing(*plain, formula, of, *fill, dtype);
-    return at->second;
-  };
+  const auto tried = std::make_shared<TriedFills>(op, formula, facts.front());
+  op.formula.shows_nothing = [tried](std::string_view fill, DType dtype) { return tried->shows_nothing(fill, dtype); };
 }
 
 }  // namespace assay

@@ -114,7 +114,8 @@ void check_contents(const Op& op) {
     if (holds.kind == Kind::between)
       for (const double end : {holds.least, holds.most})
         for (const DType dtype : kActivationDTypes)
-          if (round_to(dtype, end) != end) fail(fmt::format("holds numbers up to {}, which {} does not have", end, name(dtype)));
+          if (round_to(dtype, end) != end)
+            fail(fmt::format("holds a range that ends at {}, which {} does not have", end, name(dtype)));
     if (holds.kind == Kind::between && !(holds.least < holds.most)) fail("holds no numbers");
     if (holds.kind == Kind::pages && !find(op.tensors, holds.tensor)) fail("has lengths that are no tensor");
   }

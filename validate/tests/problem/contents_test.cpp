@@ -83,7 +83,8 @@ TEST_CASE("contents: an element that is none of them is named") {
 TEST_CASE("contents: a contract that cannot be is an error of its author") {
   using Catch::Matchers::Contains;
   CHECK_NOTHROW(check_contents(with(between(-kInf, 0))));
-  CHECK_THROWS_WITH(check_contents(with(between(0, 0.1))), Contains("'t' holds numbers up to 0.1, which f16 does not have"));
+  CHECK_THROWS_WITH(check_contents(with(between(0, 0.1))),
+                    Contains("'t' holds a range that ends at 0.1, which f16 does not have"));
   CHECK_THROWS_WITH(check_contents(with(between(1, 1))), Contains("holds no numbers"));
   CHECK_THROWS_WITH(check_contents(with({}, i32)), Contains("has integers; `holds` must say what they are"));
   CHECK_THROWS_WITH(check_contents(with(pages_by("nothing"), i32)), Contains("has lengths that are no tensor"));

@@ -7,14 +7,8 @@
 #include "validate/problem/typed/op_adapter.hpp"
 #include "validate/tests/problem/relation_testing.hpp"
 
-namespace assay {
+namespace assay::test {
 namespace {
-
-using test::judged;
-using test::largest;
-using test::Played;
-using test::related_to;
-using test::small_case;
 
 // y[r,c] = x[r,0] + ... + x[r,c], one after the other.
 struct RunningSum {
@@ -146,4 +140,4 @@ TEST_CASE("relation: bits are not asked of what may overflow on its way", "[rela
   CHECK_THAT(said(false), Catch::Matchers::Contains("must have the bits of"));
 }
 
-}  // namespace assay
+}  // namespace assay::test

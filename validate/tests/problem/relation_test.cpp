@@ -10,14 +10,8 @@
 #include "validate/problem/composite.hpp"
 #include "validate/tests/problem/relation_testing.hpp"
 
-namespace assay {
+namespace assay::test {
 namespace {
-
-using test::judged;
-using test::largest;
-using test::Played;
-using test::related_to;
-using test::small_case;
 
 // Each word of each choice in every dtype, and with the op's first probe; each fill of the op and zeros of either sign; where an
 // op has windows, a short one under each mask: a query's keys then depend on its place; packed sequences of equal lengths.
@@ -360,4 +354,4 @@ TEST_CASE("relation: each kind finds what no bound shows", "[relation]") {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::test
