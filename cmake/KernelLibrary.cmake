@@ -4,7 +4,7 @@
 # datasets/bench/OP.json from its last kernel on.  Kernels in neither are left out, and so are vendors' (baseline_).
 
 # What binds kernels to the C interface.  Note: with fmt's headers alone, so that the object needs no libfmt.
-set(ASSAY_EXPORTED "${PROJECT_SOURCE_DIR}/validate/problem/numerics_text.cpp" "${PROJECT_SOURCE_DIR}/validate/base/error.cpp")
+set(ASSAY_EXPORTED "${PROJECT_SOURCE_DIR}/validate/problem/numerics/numerics_text.cpp" "${PROJECT_SOURCE_DIR}/validate/base/error.cpp")
 function(assay_exported_kernels target folder name)
   add_library(${target} MODULE ${ARGN} ${ASSAY_EXPORTED})
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${folder}" UNITY_BUILD OFF

@@ -19,13 +19,13 @@ static void write(const assay::attention_backward::Args& a, Formula& f) {
   const Array sees_any = 1 - (lse <= -std::numeric_limits<double>::infinity());  // also where it is NaN
   const Array seen = pairs.seen() ? *pairs.seen() && sees_any : sees_any;
   const Array p = step("p", exp(sum(dim)(q * k) * a.scale_used() - lse));
-  const Array ds = step("ds", p * (sum(dim)(d_o * f.in("v")) - sum(dim)(d_o * grouped("o"))), Stored::as_gradient);
-  const Array scaled = where(seen, step("scaled_ds", ds * a.scale_used(), Stored::as_scaled_gradient), 0);
+  const Array ds = step("ds", p * (sum(dim)(d_o * f.in("v")) - sum(dim)(d_o * grouped("o"))));
+  const Array scaled = where(seen, step("scaled_ds", ds * a.scale_used()), 0);
 
   const Array kv = quotient(f.index(heads), members);
   f.out("dq", take(take(sum(keys)(scaled * k), kv_heads, kv), member, f.index(heads) - kv * members));
   f.out("dk", sum(queries, member)(scaled * q));
-  f.out("dv", sum(queries, member)(where(seen, step("p", p, Stored::as_factor), 0) * d_o));
+  f.out("dv", sum(queries, member)(where(seen, step("p_of_dv", p), 0) * d_o));
 }
 
 static const LinkedFormula<assay::attention_backward> formula_of_attention_backward("attention_backward", write);

@@ -14,7 +14,7 @@ static Array rotated(Formula& f, const AttentionRope& rope, const Array& x, cons
   if (turning == 0) return x;
   const ChannelPairs pairs(f, head_dim, turning, rope.pairs == AttentionRope::Pairs::half);
   const Turn turn = pairs.by_base(place + rope.offset, rope.base_used());
-  return step("rotated", pairs.rotated(x, turn), Stored::where_rotated);
+  return step("rotated", pairs.rotated(x, turn));
 }
 
 static void write(const assay::attention_forward::Args& a, Formula& f) {

@@ -9,7 +9,7 @@ static void write(const assay::gemm_swiglu::Args&, Formula& f) {
   const Axis hidden("hidden");
   const Array gate = step("gate", sum(hidden)(f.in("x") * f.in("w_gate")));
   const Array up = step("up", sum(hidden)(f.in("x") * f.in("w_up")));
-  f.out("y", step("s", silu(gate), Stored::with_every_step) * up);
+  f.out("y", step("s", silu(gate)) * up);
 }
 
 static const LinkedFormula<assay::gemm_swiglu> formula_of_gemm_swiglu("gemm_swiglu", write);

@@ -15,13 +15,12 @@ static void write(const assay::layernorm_linear::Args& a, Formula& f) {
 
   // With gamma in the weight: x less a pivot, the mean in the dtype.  It is stored at a power of two near its deviation, from
   // half of that on: half loses most where it is subnormal.  What the mean is off by comes last.
-  const Stored rounded = Stored::with_rounded_weights;
-  const Array pivot = rounded_to(a.y.dtype, middle), half = r * 0.5, scaled = step("scaled_weight", gamma * weight, rounded);
-  const Array pivoted = sum(hidden)(step("pivoted", (x - pivot) * half, rounded) * scaled);
+  const Array pivot = rounded_to(a.y.dtype, middle), half = r * 0.5, scaled = step("scaled_weight", gamma * weight);
+  const Array pivoted = sum(hidden)(step("pivoted", (x - pivot) * half) * scaled);
   const Array folded = (pivoted - (middle - pivot) * half * sum(hidden)(scaled)) * 2 + sum(hidden)(beta * weight);
 
-  const Array sums = either(sum(hidden)(n * weight), folded, rounded);
-  f.out("y", a.has_bias ? step("product", sums, Stored::with_every_step) + f.in("bias") : sums);
+  const Array sums = either(sum(hidden)(n * weight), folded, "folded");
+  f.out("y", a.has_bias ? step("before_bias", sums) + f.in("bias") : sums);
 }
 
 static const LinkedFormula<assay::layernorm_linear> formula_of_layernorm_linear("layernorm_linear", write);

@@ -7,7 +7,7 @@
 namespace assay::formula {
 
 static void write(const assay::linear::Args& a, Formula& f) {
-  f.out("y", product(f, Axis("hidden"), f.in("x"), "weight", "bias", a.has_bias, Stored::with_intermediates));
+  f.out("y", product(f, Axis("hidden"), f.in("x"), "weight", "bias", a.has_bias));
 }
 
 static const LinkedFormula<assay::linear> formula_of_linear("linear", write);

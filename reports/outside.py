@@ -137,14 +137,14 @@ def sdpa(backend):
 
 
 ANY = "accumulate=f32 chain=1"
-STORES = ANY + " stores_intermediate"
-STEPS = STORES + " stores_every_step"
+STORES = ANY + " stores=all"
+FFN = ANY + " stores=z,h"
 MMA = " mma_terms=16"
 RSQRT = " quotient_error=4"  # rsqrt, 2 ulp, in the place of a division by sqrt
 TRITON = " function_error=128 quotient_error=4 flushes_subnormals"  # its exp is ex2.approx(x log2(e))
 SIGMOID = " exponent_error=2 quotient_error=4 flushes_subnormals"
 EXP_OVERFLOWS = " flushes_subnormals"  # 1 / (1 + exp(-x)) is 0 where exp(-x) overflows, at x below -88.7
-ATTENTION = ANY + " narrow_probabilities rescales=32" + TRITON + MMA
+ATTENTION = ANY + " stores=exps rescales=32" + TRITON + MMA
 BLAS = {"position_matters": True}
 FINITE = {"finite_inputs": True, "position_matters": True}
 MOMENTS = "Welford's moments, which threads merge; rsqrt"
@@ -170,9 +170,9 @@ KERNELS = {  # name: op, function, numerics, options of validate(), note
     "PyTorch linear": ("linear", linear, STORES + MMA, BLAS, "stores a product of one token before it adds the bias"),
     "PyTorch gelu": ("gelu", gelu, ANY + " cancelling_gelu", {}, "x/2 (1 + erf), which cancels"),
     "PyTorch silu * up": ("silu_mul", silu_mul, STORES + EXP_OVERFLOWS, {}, "silu is 0 where exp(-x) overflows"),
-    "PyTorch linear, gelu": ("gelu_linear", gelu_linear, STEPS + MMA + " cancelling_gelu", BLAS, ""),
-    "PyTorch swiglu": ("gemm_swiglu", gemm_swiglu, STEPS + MMA + EXP_OVERFLOWS, BLAS, ""),
-    "PyTorch ffn": ("ffn_gelu", ffn_gelu, STORES + MMA + " cancelling_gelu", BLAS, ""),
+    "PyTorch linear, gelu": ("gelu_linear", gelu_linear, STORES + MMA + " cancelling_gelu", BLAS, ""),
+    "PyTorch swiglu": ("gemm_swiglu", gemm_swiglu, STORES + MMA + EXP_OVERFLOWS, BLAS, ""),
+    "PyTorch ffn": ("ffn_gelu", ffn_gelu, FFN + MMA + " cancelling_gelu", BLAS, ""),
     "PyTorch embedding": ("embedding", embedding, None, {}, ""),
     "PyTorch cross_entropy": ("cross_entropy", cross_entropy, ANY, {}, ""),
     "SDPA math": ("attention_forward", sdpa(SDPBackend.MATH), ATTENTION, FINITE, ""),
@@ -289,9 +289,9 @@ def add_compiled():
         "layernorm_residual": (layernorm_residual, ANY + " running_moments" + RSQRT, {}),
         "silu_mul": (silu_mul, STORES + SIGMOID, {}),
         "cross_entropy": (cross_entropy, ANY + " rescales=32" + TRITON, {}),
-        "gelu_linear": (gelu_linear, STEPS + MMA + " cancelling_gelu", BLAS),
-        "gemm_swiglu": (gemm_swiglu, STORES + MMA + SIGMOID, BLAS),
-        "ffn_gelu": (ffn_gelu, STORES + MMA + " cancelling_gelu", BLAS),
+        "gelu_linear": (gelu_linear, STORES + MMA + " cancelling_gelu", BLAS),
+        "gemm_swiglu": (gemm_swiglu, ANY + " stores=gate,up" + MMA + SIGMOID, BLAS),
+        "ffn_gelu": (ffn_gelu, FFN + MMA + " cancelling_gelu", BLAS),
     }
     for op, (fn, numerics, options) in of.items():
         KERNELS[f"torch.compile {op}"] = (op, compiled(fn), numerics, options, "")

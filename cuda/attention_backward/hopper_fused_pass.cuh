@@ -9,13 +9,12 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
-// Note: dS is a product of the rounded P, so both are rounded: stores_intermediate.  A block's first product of 16 keys has no
+// Note: dS is a product of the rounded P, so both are rounded.  A block's first product of 16 keys has no
 // sum to align, so the addition of the block's sum to memory, one rounding in any order, is counted.  It flushes subnormals.
 inline constexpr Numerics kFusedNumerics = {.accumulate = DType::f32,
                                             .chain = {.lanes = 1},
-                                            .stores_intermediate = true,
                                             .mma_terms = 16,
-                                            .narrow_probabilities = true,
+                                            .stores = "p,ds",
                                             .fused_exponent = true,
                                             .flushes_subnormals = true,
                                             .flushes_storage = true};

@@ -11,7 +11,7 @@ namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 inline constexpr Numerics kHopperNumerics = {.accumulate = DType::f32,
                                              .chain = {.lanes = 1},
                                              .mma_terms = 16,
-                                             .narrow_probabilities = true,
+                                             .stores = "p_of_dv,ds",
                                              .fused_exponent = true,
                                              .flushes_subnormals = true};
 

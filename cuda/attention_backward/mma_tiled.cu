@@ -13,8 +13,7 @@ KERNEL(attention_backward){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kBlockRows), tile(Axis::seq_k, kBlockRows)},
-    .numerics =
-        {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .narrow_probabilities = true, .flushes_subnormals = true},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .stores = "p_of_dv,ds", .flushes_subnormals = true},
     .supports = fits_fragments,
     .workspace_bytes = bytes_of_d,
 };

@@ -26,8 +26,7 @@ KERNEL(attention_backward){
     .dtypes = {bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kTile)},
-    .numerics =
-        {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8, .narrow_probabilities = true},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .stores = "p,ds"},
     .supports = supports,
     .workspace_bytes = workspace_bytes,
 };

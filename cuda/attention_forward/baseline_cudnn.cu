@@ -30,7 +30,7 @@ KERNEL(attention_forward){
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = 64, .extra = 32 + 2},
                  .mma_terms = 8,
-                 .narrow_probabilities = true,
+                 .stores = "exps",
                  .flushes_subnormals = true,
                  .flushes_storage = true,
                  .rescales = {.lanes = 128}},

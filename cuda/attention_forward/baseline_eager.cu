@@ -51,9 +51,8 @@ KERNEL(attention_forward){
     // The chain is that of the softmax, as in `unfused`; mma_terms also covers the single FMA chains of f32.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kSoftmaxThreads, .extra = 8 + 10},
-                 .stores_intermediate = true,
                  .mma_terms = 8,
-                 .narrow_probabilities = true},
+                 .stores = "scores,weights"},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

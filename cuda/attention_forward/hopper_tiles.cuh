@@ -188,11 +188,10 @@ __device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const 
 inline constexpr Numerics kHopperNumerics = {.accumulate = DType::f32,
                                              .chain = {.lanes = 128, .extra = 16 + 1 + 2},
                                              .mma_terms = 16,
-                                             .narrow_probabilities = true,
+                                             .stores = "rotated,exps",
                                              .flushes_subnormals = true,
                                              .angle_error = kAngleError,
                                              .reduced_angle_error = kReducedAngleError,
-                                             .rounds_rotated = true,
                                              .rescales = {.lanes = 128}};
 
 inline Legality fits_boxes(const attention_forward::Args& a) {

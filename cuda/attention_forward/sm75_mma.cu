@@ -16,7 +16,7 @@ KERNEL(attention_forward){
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = 32, .extra = 16 + 2},
                  .mma_terms = 8,
-                 .narrow_probabilities = true,
+                 .stores = "exps",
                  .flushes_subnormals = true,
                  .rescales = {.lanes = 32}},
     .supports = fits_plain_fragments,

@@ -27,9 +27,8 @@ KERNEL(attention_forward){
     // A thread of the softmax adds packs of up to 8 weights; the block reduction adds 10.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kSoftmaxThreads, .extra = 8 + 10},
-                 .stores_intermediate = true,
                  .mma_terms = 8,
-                 .narrow_probabilities = true},
+                 .stores = "scores,weights"},
     .supports = supports,
     .workspace_bytes = bytes_of_scores,
 };

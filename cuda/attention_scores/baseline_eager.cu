@@ -34,8 +34,8 @@ KERNEL(attention_scores){
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128)},
     .numerics = {.accumulate = f32,
                  .chain = row_softmax::kBlockChain,
-                 .stores_intermediate = true,
-                 .mma_terms = 8,  // also covers the single FMA chain of head_dim terms in f32
+                 .mma_terms = 8,
+                 .stores = "scores",  // also covers the single FMA chain of head_dim terms in f32
                  .flushes_subnormals = true,
                  .rescales = row_softmax::kBlockRescales},
     .available = vendor::cublaslt::available,

@@ -36,7 +36,7 @@ KERNEL(ffn_gelu){
     .dtypes = {f16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_every_step = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .mma_terms = 8, .stores = "before_b1,z,h,before_b2"},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

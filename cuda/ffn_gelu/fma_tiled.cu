@@ -17,7 +17,7 @@ std::size_t workspace_bytes(const ffn_gelu::Args& a) {
 KERNEL(ffn_gelu){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kM), tile(Axis::ffn, kK), tile(Axis::hidden, kK)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .narrow_probabilities = true},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores = "h"},
     .workspace_bytes = workspace_bytes,
 };
 

@@ -10,7 +10,7 @@ namespace assay::ASSAY_FLAVOUR::ffn_gelu_room {
 
 constexpr Numerics hopper_numerics() {
   Numerics n = hopper_gemm::kWithGelu;
-  n.narrow_probabilities = true;
+  n.stores = "h";
   return n;
 }
 

@@ -14,7 +14,7 @@ KERNEL(ffn_gelu){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::ffn, kK), tile(Axis::hidden, kK)},
-    .numerics = {.accumulate = f32, .mma_terms = 8, .narrow_probabilities = true},
+    .numerics = {.accumulate = f32, .mma_terms = 8, .stores = "h"},
     .workspace_bytes = [](const ffn_gelu::Args& a) { return product::workspace_bytes(a.x.shape[0], a.w1.shape[0], a.x.dtype); },
 };
 

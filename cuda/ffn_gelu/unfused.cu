@@ -16,7 +16,7 @@ KERNEL(ffn_gelu){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::hidden, product::kK), tile(Axis::ffn, product::kK)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .stores = "z,h"},
     .workspace_bytes = workspace_bytes,
 };
 

@@ -11,7 +11,7 @@ KERNEL(gelu_linear){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .stores = "z"},
     .workspace_bytes = [](const gelu_linear::Args& a) { return product::workspace_bytes(a.y.shape[0], a.y.shape[1], a.y.dtype); },
 };
 

@@ -10,7 +10,7 @@ KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .mma_terms = 8, .stores = "gate,up"},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

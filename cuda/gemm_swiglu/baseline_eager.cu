@@ -11,7 +11,7 @@ KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_every_step = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .mma_terms = 8, .stores = "gate,up,s"},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

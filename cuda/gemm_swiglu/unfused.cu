@@ -16,7 +16,7 @@ KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::ffn, product::kN), tile(Axis::hidden, product::kK)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .stores = "gate,up"},
     .workspace_bytes = workspace_bytes,
 };
 

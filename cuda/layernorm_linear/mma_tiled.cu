@@ -23,7 +23,7 @@ KERNEL(layernorm_linear){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::out, kN), tile(Axis::hidden, kK)},
-    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .rounds_weights = true},
+    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .stores = "pivoted,scaled_weight", .ways = "folded"},
     .workspace_bytes = workspace_bytes,
 };
 

@@ -11,7 +11,7 @@ KERNEL(layernorm_linear){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
-    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true, .mma_terms = 16},
+    .numerics = {.accumulate = f32, .chain = kBlockChain, .mma_terms = 16, .stores = "n"},
     .supports = [](const layernorm_linear::Args& a) { return hopper_gemm::takes({&a.weight}, a.y, a.bias.data); },
     .workspace_bytes =
         [](const layernorm_linear::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },

@@ -10,7 +10,7 @@ KERNEL(layernorm_linear){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
-    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = kBlockChain, .mma_terms = 8, .stores = "n"},
     .workspace_bytes =
         [](const layernorm_linear::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
 };

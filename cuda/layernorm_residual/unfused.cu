@@ -24,7 +24,7 @@ std::size_t workspace_bytes(const layernorm_residual::Args& a) {
 KERNEL(layernorm_residual){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
-    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true},
+    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores = "normalised"},
     .workspace_bytes = workspace_bytes,
 };
 

@@ -18,7 +18,7 @@ KERNEL(linear){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128), tile(Axis::hidden, 32)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 8, .stores = "before_bias"},
     .workspace_bytes = workspace_bytes,
 };
 

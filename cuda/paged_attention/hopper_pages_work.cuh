@@ -32,7 +32,7 @@ __device__ __host__ inline int split_positions(int length) {
 inline constexpr Numerics kPagesNumerics{.accumulate = f32,
                                          .chain = {.lanes = 32, .extra = 11},
                                          .mma_terms = 16,
-                                         .narrow_probabilities = true,
+                                         .stores = "exps",
                                          .function_error = 4,  // exp2_approx: 2^-22
                                          .flushes_subnormals = true,
                                          .rescales = {.lanes = kStagePositions, .extra = 2}};

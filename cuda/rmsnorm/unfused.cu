@@ -23,7 +23,7 @@ std::size_t workspace_bytes(const rmsnorm::Args& a) {
 KERNEL(rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
-    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true},
+    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores = "xhat"},
     .workspace_bytes = workspace_bytes,
 };
 

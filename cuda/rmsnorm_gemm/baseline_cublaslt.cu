@@ -32,7 +32,7 @@ KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128)},
-    .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .stores = "n"},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

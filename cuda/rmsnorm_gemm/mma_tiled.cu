@@ -13,7 +13,7 @@ KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::out, kN), tile(Axis::hidden, kK)},
-    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .rounds_weights = true},
+    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .stores = "scaled_weight"},
     .workspace_bytes = inverse_rms_bytes,
 };
 

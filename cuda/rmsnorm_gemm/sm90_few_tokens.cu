@@ -13,7 +13,7 @@ KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::out, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kDeep)},
-    .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 16},
+    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 16, .stores = "n"},
     .supports = [](const rmsnorm_gemm::Args& a) { return hopper_gemm::takes_few({&a.weight}, a.y); },
     .workspace_bytes =
         [](const rmsnorm_gemm::Args& a) {

@@ -10,7 +10,7 @@ KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
-    .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .stores = "n"},
     .workspace_bytes = normalised_bytes,
 };
 

@@ -10,7 +10,7 @@ namespace assay::ROOM(silu_mul, unfused) {
 KERNEL(silu_mul){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::cols, pointwise::kThreads)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true},
+    .numerics = {.accumulate = f32, .stores = "s"},
 };
 
 struct Silu {

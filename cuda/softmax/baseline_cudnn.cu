@@ -16,7 +16,7 @@ KERNEL(softmax){
     .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kWarp)},
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kWarp, .extra = 5},
-                 .stores_intermediate = true,
+                 .stores = "exps",
                  .flushes_subnormals = true,
                  .rescales = {.lanes = kWarp, .extra = 5}},
     .available = vendor::cudnn::available,

@@ -11,7 +11,7 @@ std::size_t workspace_bytes(const softmax::Args& a) { return static_cast<std::si
 KERNEL(softmax){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
-    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true, .flushes_subnormals = true},
+    .numerics = {.accumulate = f32, .chain = kBlockChain, .stores = "exps", .flushes_subnormals = true},
     .workspace_bytes = workspace_bytes,
 };
 

@@ -33,9 +33,7 @@ class Eager final : public Layer {
     if (output == kAct)
       return a.dialect == transformer_layer::Dialect::llama ? KERNEL_OF(gemm_swiglu, baseline_eager).traits.numerics
                                                             : KERNEL_OF(gelu_linear, baseline_eager).traits.numerics;
-    Numerics product = library(a).traits.numerics;
-    product.stores_every_step = product.stores_intermediate;
-    return numerics_with(product, a, output);
+    return numerics_with(library(a).traits.numerics, a, output);
   }
 
  protected:

@@ -68,13 +68,14 @@ class Layer {
                                                                          : KERNEL_OF(layernorm, block_row).traits.numerics;
     // A stage of a norm and a product gets the longer chain of the two.  A product in f32 is one serial chain, the longer.
     Numerics stored = product;
-    stored.stores_intermediate = true;
+    stored.stores = product.stores.empty() ? "n" : "n,before_bias";
     if (a.x.dtype != f32) stored.chain = norm.chain;
     switch (output) {
       case kQ0:
       case kK0:
       case kV: return stored;
       case kAct:
+        stored.stores = a.dialect == transformer_layer::Dialect::llama ? "gate,up" : "z";
         if (a.dialect != transformer_layer::Dialect::llama) {
           const Numerics step = KERNEL_OF(gelu, vector16).traits.numerics;
           stored.quotient_error = step.quotient_error;

@@ -27,7 +27,7 @@ KERNELS = {
     "gemm_swiglu": (products.gemm_swiglu, f"accumulate=f32 chain=1 mma_terms=16 {SIGMOID}"),
     "attention_forward": (
         products.attention_forward,
-        f"accumulate=f32 chain=1 mma_terms=16 narrow_probabilities rescales=32 {EXP}",
+        f"accumulate=f32 chain=1 mma_terms=16 stores=exps rescales=32 {EXP}",
     ),
 }
 

@@ -88,30 +88,27 @@ struct Factors {
 
 // How a kernel computes.  Its bound depends on this and on the data only.
 struct Numerics {
-  DType accumulate = DType::f32;      // format of sums and of all values between input and output
-  Chain chain{};                      // of the sums
-  Factors factors{};                  // of products
-  bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
-  bool stores_every_step = false;     // also rounds a product before its bias, and silu before it is multiplied
-  std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers any GPU); 0: no mma
-  bool narrow_probabilities = false;  // rounds attention's p (ffn_gelu's h) to the storage dtype before the product with V (w2)
-  bool scaled_gradients = false;      // attention_backward rounds scale dS, not dS, to the storage dtype
-  bool cancelling_gelu = false;       // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
-  bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
-  double function_error = 4;          // relative error of exp, log, tanh, erf, sin, cos in units of 2^-24 (CUDA's expf: 2 ulp)
-  double exponent_error = 0;          // sigmoid: relative error of the exponent that exp2 takes for exp, in units of 2^-24
-  double quotient_error = 1;          // relative error of a quotient (sigmoid, softmax, norms), in units of 2^-24; 1: a division
-  double root_error = 1;              // norms: relative error of a square root, in units of 2^-24
-  bool tanh_sigmoid = false;          // sigmoid as (1 + tanh(z/2))/2, which cancels for negative z
-  bool fused_exponent = false;        // exp(x - y), in softmax y = max, by one FMA: exp2(x log2(e) - y log2(e))
-  bool folded_affine = false;         // LayerNorm: x (r gamma) + (beta - mean r gamma)
-  bool running_moments = false;       // LayerNorm: mean and variance updated value by value (Welford 1962), chain.lanes = 1
-  bool flushes_subnormals = false;    // subnormal results of these functions become zero
-  bool flushes_storage = false;       // inputs, outputs and sums in memory below 2^-126, f32's normal range, become zero
-  double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
-  double reduced_angle_error = 0;     // rope: absolute error of the reduced angle, in units of 2^-24 radians
-  bool rounds_rotated = false;        // attention's rotated q and k are rounded to the storage dtype
-  Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
+  DType accumulate = DType::f32;    // format of sums and of all values between input and output
+  Chain chain{};                    // of the sums
+  Factors factors{};                // of products
+  std::int64_t mma_terms = 0;       // products that a tensor-core step adds before it truncates (8 covers any GPU); 0: no mma
+  std::string_view stores{};        // steps of the formula whose results are rounded to the storage dtype: "scores,weights",
+                                    // "all"; "weights:f16" to another dtype (stored.hpp)
+  std::string_view ways{};          // of steps that have two ways to be computed: those that take the second
+  bool cancelling_gelu = false;     // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
+  double function_error = 4;        // relative error of exp, log, tanh, erf, sin, cos in units of 2^-24 (CUDA's expf: 2 ulp)
+  double exponent_error = 0;        // sigmoid: relative error of the exponent that exp2 takes for exp, in units of 2^-24
+  double quotient_error = 1;        // relative error of a quotient (sigmoid, softmax, norms), in units of 2^-24; 1: a division
+  double root_error = 1;            // norms: relative error of a square root, in units of 2^-24
+  bool tanh_sigmoid = false;        // sigmoid as (1 + tanh(z/2))/2, which cancels for negative z
+  bool fused_exponent = false;      // exp(x - y), in softmax y = max, by one FMA: exp2(x log2(e) - y log2(e))
+  bool folded_affine = false;       // LayerNorm: x (r gamma) + (beta - mean r gamma)
+  bool running_moments = false;     // LayerNorm: mean and variance updated value by value (Welford 1962), chain.lanes = 1
+  bool flushes_subnormals = false;  // subnormal results of these functions become zero
+  bool flushes_storage = false;     // inputs, outputs and sums in memory below 2^-126, f32's normal range, become zero
+  double angle_error = 0;           // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
+  double reduced_angle_error = 0;   // rope: absolute error of the reduced angle, in units of 2^-24 radians
+  Chain rescales{.lanes = 0};       // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: numerics of the step that computes an output
   // Whether the kernel meets an answer that is exactly representable in the storage dtype (exact probes).
   bool exact_where_representable(DType storage) const {

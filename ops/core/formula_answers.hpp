@@ -53,6 +53,24 @@ enum class Roundings {
   one_lower,  // every on-chip result in the next lower precision: a wrong answer that the bound must reject
 };
 
+// A result within a formula that kernels may store, by the name that declarations have for it (Numerics::stores).
+struct FormulaStep {
+  std::string name;
+  bool is_summed = false;     // it is read by sums alone, perhaps as a factor of their terms
+  bool has_own_sums = false;  // each of its elements is computed from a sum of products of its own
+};
+
+// Adds a step; of several with one name, what is so of all.
+inline void add_step(std::vector<FormulaStep>& steps, const FormulaStep& step) {
+  const auto same = std::ranges::find(steps, step.name, &FormulaStep::name);
+  if (same == steps.end()) {
+    steps.push_back(step);
+    return;
+  }
+  same->is_summed = same->is_summed && step.is_summed;
+  same->has_own_sums = same->has_own_sums && step.has_own_sums;
+}
+
 // What shapes and attributes alone decide.
 struct FormulaFacts {
   Cost cost;
@@ -61,6 +79,8 @@ struct FormulaFacts {
   std::vector<std::string> summed{}, recurrent{};
   std::string last_addend{};  // the input that is added last to each row of the first output; empty: none
   bool only_sums = false;     // nothing but sums, differences and products of inputs
+  std::vector<FormulaStep> steps{};
+  std::vector<std::string> ways{};  // names of what can be computed in two ways
 };
 
 // A formula enters itself here (reference/formula/linked_formula.hpp).  All null: the op has none, or the program lacks it.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "ops/core/stored.hpp"
 #include "reference/formula/evaluate.hpp"
 #include "reference/formula/visit.hpp"
 
@@ -72,7 +73,7 @@ class Answers final : public FormulaAnswers {
   // Only kernels that may take a second way somewhere need both.
   const Evaluated& evaluated(const Numerics& numerics) {
     const auto may_take_second = [&](const Node& n) {
-      return n.kind == Kind::either && (n.stored == Stored::by_no_word || stores(numerics, n.stored));
+      return n.kind == Kind::either && (n.name.empty() || lists(numerics.ways, n.name));
     };
     if (std::ranges::none_of(graph_.nodes, may_take_second)) return first_way_;
     std::call_once(asked_, [&] { both_ways_.emplace(graph_, inputs_, rows_of_, need_); });

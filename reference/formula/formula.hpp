@@ -105,12 +105,12 @@ Array take(const Array& a, Axis axis, const Array& indices, Place place = Place:
 // that no tensor has is made before, by Formula::index.
 Array put(const Operand& a, Axis axis, const Array& indices, Place place = Place::current());
 
-// A result that kernels may round to the storage dtype before the next step.
-Array step(std::string_view name, const Operand& a, Stored stored = Stored::with_intermediates);
+// A result that kernels may round to the storage dtype before it is read: those that name it in Numerics::stores.
+Array step(std::string_view name, const Operand& a);
 
-// Two ways to compute the same.  Kernels that declare the word of `stored` compute the second, with its errors; golden and all
-// other kernels have the first.  With Stored::by_no_word a kernel has either, and the larger of both errors counts.
-Array either(const Operand& a, const Operand& b, Stored stored);
+// Two ways to compute the same.  Kernels that name it in Numerics::ways compute the second, with its errors; golden and all other
+// kernels have the first.  Without a name a kernel has either, and the larger of both errors counts.
+Array either(const Operand& a, const Operand& b, std::string_view way = {});
 
 // A result that the op itself rounds to a dtype, as an output that is used on.  Every kernel has a rounded sum of inputs exactly:
 // to round it to f32 and then to 16 bits is to round it once, since 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).

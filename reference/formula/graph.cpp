@@ -2,6 +2,9 @@
 #include "reference/formula/graph.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "ops/core/stored.hpp"
 
 namespace assay::formula {
 
@@ -19,6 +22,10 @@ Graph decided(Graph graph, const std::function<bool(const Node&)>& second) {
       for (int& argument : n.arguments) argument = chosen(argument);
   for (Port& p : graph.outputs) p.node = chosen(p.node);
   return only(graph, graph.outputs, true);
+}
+
+Graph decided(Graph graph, std::string_view ways) {
+  return decided(std::move(graph), [ways](const Node& n) { return !n.name.empty() && lists(ways, n.name); });
 }
 
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs) {

@@ -17,7 +17,6 @@
 
 #include "ops/core/dtype.hpp"
 #include "ops/core/formula_answers.hpp"
-#include "reference/formula/stored.hpp"
 
 namespace assay::formula {
 
@@ -158,16 +157,15 @@ constexpr bool chooses(Kind k) {
 
 struct Node {
   Kind kind = Kind::constant;
-  std::vector<int> arguments{};                // indices of earlier nodes
-  AxisSet axes = 0;                            // of the result
-  AxisSet over = 0;                            // the axes that a reduction sums, or along which another node works; of take the
-                                               // axis that it takes from, of put those of its places
-  double number = 0;                           // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given; of
-                                               // a scan: how many states it has; of `given` and `result`: which of all
-  std::string name{};                          // of an input or a step
-  Stored stored = Stored::with_intermediates;  // of a step; of `either`: the kernels that compute the second argument
-  DType to = DType::f32;                       // of rounded_to
-  int body = -1;                               // of a scan: which of the graph's bodies is its step
+  std::vector<int> arguments{};  // indices of earlier nodes
+  AxisSet axes = 0;              // of the result
+  AxisSet over = 0;              // the axes that a reduction sums, or along which another node works; of take the axis that it
+                                 // takes from, of put those of its places
+  double number = 0;             // of a constant; of cos_turn and sin_turn: the base, 0 if a frequency is given; of a scan: how
+                                 // many states it has; of `given` and `result`: which of all
+  std::string name{};            // of an input or a step; of `either`: of the second way, empty if any kernel may take it
+  DType to = DType::f32;         // of rounded_to
+  int body = -1;                 // of a scan: which of the graph's bodies is its step
   bool operator==(const Node&) const = default;
 };
 
@@ -202,8 +200,10 @@ struct Graph {
 // The graph with these outputs, and only the nodes that they need; inputs that none needs stay if asked for.
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs);
 
-// The graph with one of the two ways wherever there is `either`, the second where second(node) says so.
+// The graph with one of the two ways wherever there is `either`, the second where second(node) says so; or of these ways of a
+// declaration (Numerics::ways).
 Graph decided(Graph graph, const std::function<bool(const Node&)>& second);
+Graph decided(Graph graph, std::string_view ways);
 
 // The graph as JSON, some hundreds of bytes, and back.  parse() throws FormulaError if the text is not a graph's.
 std::string to_json(const Graph& g);

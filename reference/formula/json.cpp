@@ -88,12 +88,6 @@ class Reader {
     return text == "inf" ? kInfinity : -kInfinity;
   }
 
-  static Stored stored(const std::string& word) {
-    const auto at = std::find(kStoredNames.begin(), kStoredNames.end(), word);
-    if (at == kStoredNames.end()) refuse("steps are not stored '" + word + "'");
-    return static_cast<Stored>(at - kStoredNames.begin());
-  }
-
   static DType dtype(const std::string& word, const std::string& which) {
     const auto found = parse_dtype(word);
     if (!found) refuse(which + " has an unknown dtype");
@@ -112,7 +106,6 @@ class Reader {
     if (json.contains("over")) node.over = axes(json.at("over"));
     if (json.contains("number")) node.number = number(json.at("number"));
     if (json.contains("name")) node.name = json.at("name").get<std::string>();
-    if (json.contains("stored")) node.stored = stored(json.at("stored").get<std::string>());
     if (json.contains("to")) node.to = dtype(json.at("to").get<std::string>(), which);
     if (kind->arguments >= 0 && static_cast<int>(node.arguments.size()) != kind->arguments)
       refuse(which + " has another number of arguments");
@@ -225,7 +218,6 @@ Json node_of(const Graph& g, const Node& n) {
   if (n.kind == Kind::constant && std::isinf(n.number))
     node["number"] = n.number > 0 ? "inf" : "-inf";  // which JSON's numbers lack
   if (!n.name.empty()) node["name"] = n.name;
-  if (n.stored != Stored::with_intermediates) node["stored"] = std::string(kStoredNames[static_cast<std::size_t>(n.stored)]);
   if (n.kind == Kind::rounded_to) node["to"] = std::string(name(n.to));
   if (n.kind == Kind::given || info(n.kind).group == Group::recurrence) node["number"] = n.number;
   if (n.kind == Kind::scan) {

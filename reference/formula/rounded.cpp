@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "ops/core/one_lower.hpp"
+#include "ops/core/stored.hpp"
 #include "reference/formula/scan.hpp"
 #include "reference/formula/values.hpp"
 #include "reference/formula/words.hpp"
@@ -25,10 +26,13 @@ class Rounding {
     chip_ = storage == f32 || rounds_once ? one_lower(storage) : info(storage).format;
   }
   double operator()(double v) const { return exact_ ? v : round_to(chip_, v); }
-  bool is_stored(Stored when) const { return stores(numerics_, when) && !exact_; }
   bool cancels() const { return numerics_.cancelling_gelu && !exact_; }
   double factor(double v) const { return factor_bits_ == 53 ? v : round_to({factor_bits_, 127, -126}, v); }
-  double stored(double v, Stored when) const { return is_stored(when) ? round_to(storage_, v) : v; }
+  // A step's result as the next one reads it.
+  double stored(double v, std::string_view step) const {
+    const std::optional<DType> to = exact_ ? std::nullopt : stored_as(numerics_, step, storage_);
+    return to ? round_to(*to, v) : v;
+  }
 
  private:
   bool exact_;
@@ -141,7 +145,7 @@ class Rounded final : public Interpretation {
       case Kind::where: return values.compute(node);  // choose, and round nothing
       case Kind::step:
         return map(
-            e, [&](double v) { return round_.stored(v, node.stored); }, argument(0));
+            e, [&](double v) { return round_.stored(v, node.name); }, argument(0));
       case Kind::sum:
         return add_up(
             e, node.axes, [&](double sum, double x) { return round_(sum + x); }, argument(0));
@@ -207,7 +211,7 @@ class Rounded final : public Interpretation {
       return map(
           e,
           [&](double v, double s, double m) {
-            return or_zero && m == -kInfinity ? 0.0 : round_(round_.stored(v, Stored::with_intermediates) / s);
+            return or_zero && m == -kInfinity ? 0.0 : round_.stored(round_(round_.stored(v, kExps) / s), kWeights);
           },
           exps, sum, top);
     }
@@ -227,7 +231,7 @@ class Rounded final : public Interpretation {
 
 bool evaluate_rounded(const Graph& all, std::span<const Tensor> tensors, DType storage, const Numerics& numerics,
                       Roundings roundings, std::span<const std::span<double>> outputs) {
-  const Graph graph = decided(all, [&](const Node& n) { return roundings != Roundings::exact && stores(numerics, n.stored); });
+  const Graph graph = decided(all, roundings == Roundings::exact ? "" : numerics.ways);
   const Values exact(graph, tensors, {}, nullptr, Need::values);
   const Rounding round(numerics, roundings, storage, rounds_once(exact));
   const Rounded interpretation(exact, round);

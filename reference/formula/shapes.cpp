@@ -8,6 +8,7 @@
 #include "reference/formula/answers.hpp"
 #include "reference/formula/evaluate.hpp"
 #include "reference/formula/visit.hpp"
+#include "reference/formula/words.hpp"
 
 namespace assay::formula {
 namespace {
@@ -101,8 +102,8 @@ std::string last_addend_of(const Graph& g, const Port& output) {
 }  // namespace
 
 FormulaFacts facts_of(const Graph& graph, std::span<const AxisUse> axes) {
-  const Graph g = decided(graph, [](const Node&) { return false; });
-  FormulaFacts facts{.cost = cost_of(g)};
+  const Graph g = decided(graph, "");
+  FormulaFacts facts{.cost = cost_of(g), .steps = steps_of(graph), .ways = ways_of(graph)};
   const Along along(only(g, {g.outputs.front()}, true));
   const auto is_contracts = [&](const std::string& name) {
     return std::ranges::any_of(axes, [&](const AxisUse& use) { return use.axis.name == name; });

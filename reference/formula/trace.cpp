@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "ops/core/stored.hpp"
 #include "reference/formula/formula.hpp"
 
 namespace assay::formula {
@@ -118,20 +119,25 @@ Array put(const Operand& a, Axis axis, const Array& indices, Place place) {
   return f.add({.kind = Kind::put, .arguments = {of, indices.node()}, .axes = (axes & ~over) | to, .over = over});
 }
 
-Array step(std::string_view name, const Operand& a, Stored stored) {
-  if (stored == Stored::by_no_word) refuse(a.place, "a step has a word by which kernels store it");
+Array step(std::string_view name, const Operand& a) {
+  const bool is_taken = name == kAllSteps || name == kExps || name == kWeights;
+  if (!is_name(name) || is_taken)
+    refuse(a.place, "'" + std::string(name) + "' cannot name a step: a name of a-z, 0-9 and '_' was expected, which is not " +
+                        std::string(kAllSteps) + ", " + std::string(kExps) + " or " + std::string(kWeights));
   Formula& f = formula_of(a);
   const int of = f.node_of(a);
-  return f.add({.kind = Kind::step, .arguments = {of}, .axes = f.node(of).axes, .name = std::string(name), .stored = stored});
+  return f.add({.kind = Kind::step, .arguments = {of}, .axes = f.node(of).axes, .name = std::string(name)});
 }
 
-Array either(const Operand& a, const Operand& b, Stored stored) {
+Array either(const Operand& a, const Operand& b, std::string_view way) {
   Formula& f = formula_of(a, b);
+  if (!way.empty() && !is_name(way))
+    refuse(a.place, "'" + std::string(way) + "' cannot name a way: it is not of a-z, 0-9 and '_'");
   const int first = f.node_of(a), second = f.node_of(b);
   if (f.node(first).axes != f.node(second).axes)
     refuse(a.place,
            "the two ways have " + list(f.recorded(), f.node(first).axes) + " and " + list(f.recorded(), f.node(second).axes));
-  return f.add({.kind = Kind::either, .arguments = {first, second}, .axes = f.node(first).axes, .stored = stored});
+  return f.add({.kind = Kind::either, .arguments = {first, second}, .axes = f.node(first).axes, .name = std::string(way)});
 }
 
 Array rounded_to(DType dtype, const Operand& a) {

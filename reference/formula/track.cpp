@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "ops/core/activation.hpp"
+#include "ops/core/stored.hpp"
 
 namespace assay::formula {
 namespace {
@@ -88,18 +89,23 @@ const Field& Tracked::total_put_out(int i) const {
   return scan == put_out_of_scans_.end() ? total(i) : scan->second[static_cast<std::size_t>(n.number)];
 }
 
-// What is stored already is not rounded again.
-bool Tracked::stores(const Node& step) const {
-  const Node& of = node(step.arguments[0]);
-  return formula::stores(declared_.numerics, step.stored) && !(of.kind == Kind::step && stores(of));
+std::optional<DType> Tracked::stored_as(std::string_view step) const {
+  return assay::stored_as(declared_.numerics, step, declared_.storage);
+}
+
+std::optional<DType> Tracked::stores(const Node& step) const {
+  const std::optional<DType> to = stored_as(step.name);
+  for (const Node* of = &node(step.arguments[0]); to && of->kind == Kind::step; of = &node(of->arguments[0]))
+    if (stored_as(of->name) == to) return {};
+  return to;
 }
 
 // A kernel that computes the second argument gives the first, but for its errors and the last bits of f64.  Where no word says
 // which one it computes, the larger of both errors counts.
 Off Tracked::either(int i) const {
   const Node& n = node(i);
-  const bool may_be_first = n.stored == Stored::by_no_word;
-  if (!may_be_first && !formula::stores(declared_.numerics, n.stored)) return alone(n.arguments[0]);
+  const bool may_be_first = n.name.empty();
+  if (!may_be_first && !lists(declared_.numerics.ways, n.name)) return alone(n.arguments[0]);
   Off off = alone(n.arguments[1]);
   off.any = map(
       extents(),
@@ -185,13 +191,11 @@ Off Tracked::rounded(int i, Off off) const {
                  [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
 }
 
-// In the accumulator's own format nothing is rounded again.  A value that the dtype may turn into infinity has no bound.  A
-// kernel that stores the sum of a step and something else, like a bias, may store that step in its place, before the addition:
-// the larger of both counts.  Where few bits are rounded to few, errors are no draws: times a query of 255/256, all keys of 8
-// bits are rounded to the same side.  So the rounding of such a product counts as `any`.
-Off Tracked::stored(int i, Off off) const {
-  const DType to = declared_.storage;
-  if (to == declared_.numerics.accumulate) return off;
+// A value that the dtype may turn into infinity has no bound.  A kernel that stores the sum of a step and something else, like a
+// bias, may store that step in its place, before the addition: the larger of both counts.  Where few bits are rounded to few,
+// errors are no draws: times a query of 255/256, all keys of 8 bits are rounded to the same side.  So the rounding of such a
+// product counts as `any`.
+Off Tracked::stored(int i, Off off, DType to) const {
   const double u = unit_roundoff(to), low = rounding_floor(to), most = overflow_threshold(to);
   const Node& sum = node(node(i).kind == Kind::step ? node(i).arguments[0] : i);
   Field size = values_[i].value;
@@ -251,7 +255,8 @@ Off Tracked::visit_arithmetic(int i) {
     case Kind::step: {
       const Brought x = brought(n.arguments[0], n.axes);
       Off off{*x.any, *x.fresh, x.k};
-      return stores(n) ? stored(i, std::move(off)) : off;
+      const std::optional<DType> to = stores(n);
+      return to ? stored(i, std::move(off), *to) : off;
     }
     case Kind::rounded_to: {
       const auto off = [to = n.to](double x, double y, double t) {

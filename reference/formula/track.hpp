@@ -77,18 +77,20 @@ class Tracked {
   };
   static const Field kNone;
   Brought brought(int argument, AxisSet axes) const;
-  // Whether a kernel may round a step's result to the storage dtype.
-  bool stores(const Node& step) const;
+  // The dtype to which a kernel may round a step's result.
+  std::optional<DType> stored_as(std::string_view step) const;
+  // The same, unless it is rounded to it already.
+  std::optional<DType> stores(const Node& step) const;
   // Of a node's whole error, what is infinite.
   const Field& infinite_in(int node) const;
   // The error that elements share through a symbol.
   const Field& of(Symbol symbol) const;
   Field shared(int node) const;
 
-  // One more rounding of a node whose error is `off`, to the accumulator's format or to the storage dtype.
+  // One more rounding of a node whose error is `off`, to the accumulator's format or to that in which it is stored.
   Off rounded(int node, Off off) const;
   Off with_either_zero(int node, Off off) const;
-  Off stored(int node, Off off) const;
+  Off stored(int node, Off off, DType to) const;
   bool adds_up_rounded_products(int node) const;
   template <class Extra>
   Off widened(int node, Off off, const Field& size, Extra&& extra) const;

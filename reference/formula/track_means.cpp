@@ -17,17 +17,19 @@
 //   sums     The products and their sum are a dot's (gemm_bound.hpp), whose weights have moved by e^t.  The sum of exps errs by u
 //            for each addition, and the quotient by (2 + Q) u.
 //
-//   stored   Where p is rounded to the storage dtype before the product, with either form in the sum: sum p eta (v - o), a walk
-//            if errors are independent, else the worst case.  eta is uniform within u: a deviation of u/sqrt(3), 0.58 u.
+//   stored   Where exps are rounded before the product, with either form in the sum, or the weights themselves: sum p eta (v -
+//   o),
+//            a walk if errors are independent, else the worst case.  eta is uniform within u: a deviation of u/sqrt(3), 0.58 u.
 //
-//   lost     A weight below the least normal value vanishes or becomes subnormal.  The loss is relative to the largest exp, which
-//            is 1, or where the normalised p is stored, to the sum of weights.
+//   lost     What is below the least normal value vanishes or becomes subnormal.  For an exp the loss is relative to the largest,
+//            which is 1; for a weight to their sum.
 //
 //   v        brings sum p t_v.
 #include <algorithm>
 #include <cmath>
 
 #include "ops/core/gemm_bound.hpp"
+#include "ops/core/stored.hpp"
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {
@@ -112,9 +114,11 @@ Off Tracked::mean_up(int i) const {
           dot_over(e, n.over, condition < 0 ? Field::number(1) : values_[condition].value, map(e, is_infinite, of_v)));
   }
 
-  const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
-  const double u = u_, u_stored = narrow ? unit_roundoff(declared_.storage) : 0;
-  const double least = std::max(narrow ? rounding_floor(declared_.storage) : 0.0, numerics.flushes_subnormals ? 0x1p-126 : 0.0);
+  const std::optional<DType> exps_as = stored_as(kExps), weights_as = stored_as(kWeights);
+  const auto unit = [](const std::optional<DType>& t) { return t ? unit_roundoff(*t) : 0.0; };
+  const double u = u_, u_stored = unit(exps_as) + unit(weights_as);
+  const double least_exp = std::max(exps_as ? rounding_floor(*exps_as) : 0.0, numerics.flushes_subnormals ? 0x1p-126 : 0.0);
+  const double least_weight = weights_as ? std::max(rounding_floor(*weights_as), least_exp) : 0.0;
   const double walk = 0.58 * deviations_counted();
   const auto whole = [&](double o, double moves_of_row, double widest_of_row, double largest, double unhidden, double spread_of_v,
                          double size, double root, double exps, double squares, double log_sum, double of_v) {
@@ -133,7 +137,7 @@ Off Tracked::mean_up(int i) const {
              (additions + 2 + numerics.quotient_error) * u * off_o;
     const double worst = off_size + off_o, walked_off = walk * (off_root + off_o * std::min(grown * std::sqrt(squares), 1.0));
     error += u_stored * (coherent() ? worst : std::min(worst, walked_off));
-    error += by(least, unhidden) / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
+    error += by(least_exp, unhidden) / std::exp(log_sum) + by(least_weight, unhidden);
     return error + (numerics.flushes_storage ? 2 * 0x1p-126 : 0.0);
   };
   return {.any = map(e, whole, values_[i].value, moves, widest, terms.farthest, terms.unhidden, terms.spread, terms.size,

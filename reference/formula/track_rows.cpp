@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/core/stored.hpp"
 #include "reference/formula/track.hpp"
 
 namespace assay::formula {
@@ -167,8 +168,11 @@ Off Tracked::weigh(int i) const {
         return std::max(grown, p * -std::expm1(-rho - beyond)) + subnormal;
       },
       rows.weight, own, rest, rows.distance, rows.log_sum, excess);
-  const Off result{.any = off, .fresh = {}};
-  return numerics.stores_intermediate ? stored(i, result) : result;  // a kernel that stores its exps
+  Off result{.any = off, .fresh = {}};
+  const std::optional<DType> exps_as = stored_as(kExps);
+  Off stored_exps = exps_as ? stored(i, std::move(result), *exps_as) : std::move(result);
+  const std::optional<DType> weights_as = is_read(values_.graph(), i) ? stored_as(kWeights) : std::nullopt;
+  return weights_as ? stored(i, std::move(stored_exps), *weights_as) : stored_exps;
 }
 
 Off Tracked::log_of_sum(int i) const {

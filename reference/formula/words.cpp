@@ -2,8 +2,11 @@
 #include "reference/formula/words.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "ops/core/stored.hpp"
 #include "reference/formula/values.hpp"
 #include "reference/formula/visit.hpp"
 
@@ -16,29 +19,73 @@ const Node& argument(const Graph& graph, const Node& n, std::size_t k) {
 
 bool is_mean(const Graph& graph, const Node& n) { return n.kind == Kind::divide && argument(graph, n, 0).kind == Kind::sum; }
 
-// A product, other than a mean by weights, with a factor that is computed.
-bool multiplies_computed(const Graph& graph, const Node& n) {
-  if (n.kind != Kind::dot || mean_of(graph, n).weights >= 0) return false;
-  return std::ranges::any_of(n.arguments, [&](int a) {
-    const Node& factor = graph.nodes[static_cast<std::size_t>(a)];
-    return factor.kind != Kind::input && info(factor.kind).group != Group::gather;
-  });
+bool is_softmax(Kind k) { return k == Kind::softmax || k == Kind::softmax_or_zero; }
+
+// Whether an array is read by sums alone, as a term or as a factor of one, perhaps behind a mask, a sign or a factor that is a
+// number.
+bool is_summed(const Graph& graph, int array) {
+  if (std::ranges::any_of(graph.outputs, [array](const Port& p) { return p.node == array; })) return false;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& n = graph.nodes[i];
+    const auto uses = std::ranges::find(n.arguments, array);
+    if (uses == n.arguments.end() || n.kind == Kind::dot || n.kind == Kind::sum) continue;
+    const auto other_is_number = [&] {
+      return std::ranges::all_of(
+          n.arguments, [&](int a) { return a == array || graph.nodes[static_cast<std::size_t>(a)].kind == Kind::constant; });
+    };
+    const bool passes = n.kind == Kind::step || n.kind == Kind::negate || (n.kind == Kind::multiply && other_is_number()) ||
+                        (n.kind == Kind::where && uses != n.arguments.begin());
+    if (!passes || !is_summed(graph, static_cast<int>(i))) return false;
+  }
+  return true;
 }
 
-// Whether a step, a way or a mean by weights of the graph asks for a word.
-bool asks(const Graph& graph, bool Numerics::*word) {
-  return std::ranges::any_of(graph.nodes, [&](const Node& n) {
-    if (mean_of(graph, n).weights >= 0) return word == &Numerics::narrow_probabilities;
-    if (n.kind != Kind::step && n.kind != Kind::either) return false;
-    const std::vector<bool Numerics::*> words = words_of(n.stored);
-    return std::ranges::find(words, word) != words.end();
-  });
+// Whether every element of an array is computed from a sum of products of its own.
+bool has_own_sums(const Graph& graph, std::size_t array) {
+  std::vector<bool> has(array + 1, false);  // of the nodes so far, a sum for each element of the array
+  for (std::size_t i = 0; i <= array; ++i) {
+    const Node& n = graph.nodes[i];
+    const bool sums = n.kind == Kind::dot && (graph.nodes[array].axes & ~n.axes) == 0;
+    has[i] = sums || std::ranges::any_of(n.arguments, [&](int a) { return has[static_cast<std::size_t>(a)]; });
+  }
+  return has[array];
 }
 
 }  // namespace
 
+std::vector<FormulaStep> steps_of(const Graph& graph) {
+  std::vector<FormulaStep> steps;
+  for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+    const Node& n = graph.nodes[k];
+    const int i = static_cast<int>(k);
+    const auto named = [&](std::string_view name) {
+      return FormulaStep{.name = std::string(name), .is_summed = is_summed(graph, i), .has_own_sums = has_own_sums(graph, k)};
+    };
+    if (n.kind == Kind::step) add_step(steps, named(n.name));
+    if (!is_softmax(n.kind)) continue;
+    add_step(steps, named(kExps));
+    if (is_read(graph, i)) add_step(steps, named(kWeights));
+  }
+  for (const Graph& body : graph.bodies)
+    for (const FormulaStep& step : steps_of(body)) add_step(steps, step);
+  return steps;
+}
+
+std::vector<std::string> ways_of(const Graph& graph) {
+  std::vector<std::string> ways;
+  each_node(graph, [&](const Visited& v) {
+    const Node& n = v.node;
+    if (n.kind == Kind::either && !n.name.empty() && std::ranges::find(ways, n.name) == ways.end()) ways.push_back(n.name);
+  });
+  return ways;
+}
+
+bool is_read(const Graph& graph, int softmax) {
+  return std::ranges::any_of(graph.nodes, [softmax](const Node& n) { return std::ranges::count(n.arguments, softmax) > 0; });
+}
+
 Legality has_rules(const Graph& all, const Numerics& numerics) {
-  const Graph graph = decided(all, [&](const Node& n) { return stores(numerics, n.stored); });
+  const Graph graph = decided(all, numerics.ways);
   for (const Graph& body : graph.bodies)
     if (const Legality legal = has_rules(body, numerics); !legal) return legal;
   if (!graph.bodies.empty() && (numerics.mma_terms || numerics.factors.precision))
@@ -46,24 +93,46 @@ Legality has_rules(const Graph& all, const Numerics& numerics) {
   const auto rounds = [](const Node& n) { return n.kind == Kind::rounded_to; };
   if (std::ranges::any_of(graph.nodes, rounds) && unit_roundoff(numerics.accumulate) > unit_roundoff(f32))
     return Legality::no("a result that the op rounds has no rule for accumulators narrower than f32");
-  // Words of factors that a kernel narrows, where the formula does not say which.
-  constexpr std::pair<bool Numerics::*, const char*> kNarrowed[] = {{&Numerics::narrow_probabilities, "narrow_probabilities"},
-                                                                    {&Numerics::scaled_gradients, "scaled_gradients"},
-                                                                    {&Numerics::rounds_weights, "rounds_weights"}};
-  if (std::ranges::any_of(all.nodes, [&](const Node& n) { return multiplies_computed(all, n); }))
-    for (const auto& [word, name] : kNarrowed)
-      if (numerics.*word && !asks(all, word))
-        return Legality::no(std::string(name) + " has no rule, as no step of the formula asks for it");
   return Legality::yes();
 }
 
+namespace {
+
+void append(std::string& list, std::string_view name) {
+  if (!list.empty()) list += ',';
+  list += name;
+}
+
+// Of the steps that are declared as stored, those of the graph whose results that rounds.
+std::string_view stores_read(const Graph& graph, DType storage, const Numerics& numerics) {
+  std::string list;
+  for (const FormulaStep& step : steps_of(graph)) {
+    const std::optional<DType> to = stored_as(numerics, step.name, storage);
+    if (!to) continue;
+    append(list, step.name);
+    if (*to == storage) continue;
+    list += ':';
+    list += name(*to);
+  }
+  return lasting(list);
+}
+
+std::string_view ways_read(const Graph& graph, const Numerics& numerics) {
+  std::string list;
+  for (const std::string& way : ways_of(graph))
+    if (lists(numerics.ways, way)) append(list, way);
+  return lasting(list);
+}
+
+}  // namespace
+
 Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics) {
   using N = Numerics;
-  Numerics read{.accumulate = numerics.accumulate, .of_output = numerics.of_output};
+  Numerics read{.accumulate = numerics.accumulate,
+                .stores = stores_read(graph, storage, numerics),
+                .ways = ways_read(graph, numerics),
+                .of_output = numerics.of_output};
   const auto reads = [&](auto... words) { ((read.*words = numerics.*words), ...); };
-  const auto may_store = [&](auto... words) {  // in the accumulator's own format nothing is rounded again
-    if (storage != numerics.accumulate) reads(words...);
-  };
   each_node(graph, [&](const Visited& v) {
     const Node& n = v.node;
     switch (n.kind) {
@@ -97,22 +166,13 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::sum: reads(&N::chain, &N::flushes_storage); break;
       case Kind::dot:
         reads(&N::chain, &N::mma_terms, &N::factors, &N::flushes_storage);
-        if (mean_of(v.graph, n).weights >= 0) reads(&N::quotient_error, &N::narrow_probabilities, &N::stores_intermediate);
+        if (mean_of(v.graph, n).weights >= 0) reads(&N::quotient_error);
         break;
       case Kind::softmax:
-      case Kind::softmax_or_zero:
-        reads(&N::quotient_error);
-        may_store(&N::stores_intermediate);
-        [[fallthrough]];
+      case Kind::softmax_or_zero: reads(&N::quotient_error); [[fallthrough]];
       case Kind::logsumexp:
       case Kind::log_softmax:
         reads(&N::chain, &N::function_error, &N::fused_exponent, &N::flushes_subnormals, &N::rescales);
-        break;
-      case Kind::step:
-        for (bool N::*word : words_of(n.stored)) may_store(word);
-        break;
-      case Kind::either:
-        for (bool N::*word : words_of(n.stored)) reads(word);
         break;
       // These read the accumulator's format alone.
       case Kind::input:
@@ -133,6 +193,8 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::put:
       case Kind::max:
       case Kind::rounded_to:
+      case Kind::step:
+      case Kind::either:
       case Kind::given:
       case Kind::scan:
       case Kind::result: break;

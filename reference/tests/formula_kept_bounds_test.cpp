@@ -42,7 +42,7 @@ const Written kWritten[] = {
      {"y"},
      [](Formula& f) {
        const Array p = inexact(f), q = f.in("z") + f.in("b");
-       f.out("y", -(p * q) + square(p - q) / (absolute(q) + 3) + step("s", p * 0.3, Stored::with_every_step) + p / 4);
+       f.out("y", -(p * q) + square(p - q) / (absolute(q) + 3) + step("every", p * 0.3) + p / 4);
      }},
     {"stored sum", {"y"}, [](Formula& f) { f.out("y", step("t", step("s", inexact(f)) + f.in("b")) * f.in("z")); }},
     {"choices",
@@ -74,20 +74,16 @@ const Written kWritten[] = {
      {"y"},
      [](Formula& f) {
        const Array place = f.index(terms) - 5 * quotient(f.index(terms), 5);
-       f.out("y", take(step("s", inexact(f), Stored::where_rotated), terms, place) * f.in("z"));
+       f.out("y", take(step("rotated", inexact(f)), terms, place) * f.in("z"));
      }},
     {"exponent of a difference", {"y"}, [](Formula& f) { f.out("y", exp(f.in("x") - f.in("b"))); }},
-    {"narrowed",
-     {"y"},
-     [](Formula& f) { f.out("y", step("s", step("p", inexact(f), Stored::as_factor) * f.in("z"), Stored::as_gradient)); }},
-    {"narrowed at a scale",
-     {"y"},
-     [](Formula& f) { f.out("y", step("s", inexact(f) * 0.25, Stored::as_scaled_gradient) * f.in("z")); }},
+    {"narrowed", {"y"}, [](Formula& f) { f.out("y", step("ds", step("p", inexact(f)) * f.in("z"))); }},
+    {"narrowed at a scale", {"y"}, [](Formula& f) { f.out("y", step("scaled_ds", inexact(f) * 0.25) * f.in("z")); }},
     {"two ways",
      {"y"},
      [](Formula& f) {
-       const Array scaled = step("s", f.in("w") * f.in("b"), Stored::with_rounded_weights);
-       f.out("y", either(inexact(f) * f.in("b"), f.in("x") * scaled, Stored::with_rounded_weights));
+       const Array scaled = step("scaled", f.in("w") * f.in("b"));
+       f.out("y", either(inexact(f) * f.in("b"), f.in("x") * scaled, "folded"));
      }},
     {"hidden factor",
      {"of_columns"},
@@ -206,6 +202,7 @@ struct Said {
   Numerics numerics;
   bool of_sums = false;  // for graphs with sums only
 };
+constexpr std::string_view kStored = "s,t,normed,p,ds,weights";
 const Said kSaid[] = {{"f32", {}},
                       {"lanes", {.chain = {4, 2}}, true},
                       {"many lanes", {.chain = {32, 0}}, true},
@@ -216,18 +213,18 @@ const Said kSaid[] = {{"f32", {}},
                       {"tf32", {.factors = {.precision = 11}}},
                       {"bf16, tf32", {.accumulate = bf16, .factors = {.precision = 11}}},
                       {"mma", {.mma_terms = 8}},
-                      {"stored", {.stores_intermediate = true}},
-                      {"stored, bf16", {.accumulate = bf16, .stores_intermediate = true}},
-                      {"every step stored", {.stores_intermediate = true, .stores_every_step = true}},
-                      {"probabilities stored", {.narrow_probabilities = true}},
+                      {"stored", {.stores = kStored}},
+                      {"stored, bf16", {.accumulate = bf16, .stores = kStored}},
+                      {"every step stored", {.stores = "all"}},
+                      {"exps stored", {.stores = "exps,p,ds"}},
                       {"cancelling", {.cancelling_gelu = true, .tanh_sigmoid = true}},
                       {"functions", {.function_error = 64}},
                       {"exponents", {.exponent_error = 64}},
                       {"quotients", {.quotient_error = 64}},
                       {"roots", {.root_error = 64}},
-                      {"rotated stored", {.rounds_rotated = true}},
-                      {"gradients stored", {.narrow_probabilities = true, .scaled_gradients = true}},
-                      {"weights stored", {.rounds_weights = true}},
+                      {"rotated stored", {.stores = "rotated"}},
+                      {"gradients stored", {.stores = "p,scaled_ds"}},
+                      {"another way", {.stores = "scaled", .ways = "folded"}},
                       {"bf16 in two pieces", {.factors = {.precision = 8, .pieces = 2, .products = 3}}},
                       {"angles", {.angle_error = 64}},
                       {"reduced angles", {.reduced_angle_error = 64}},

@@ -333,7 +333,7 @@ TEST_CASE("formula rules: roundings of products that repeat a factor are no draw
     x.push_back(1 + i % 128 / 128.0);
     honest += round_to(bf16, x.back() * c);
   }
-  const Declared stores{{.stores_intermediate = true}, Errors::independent, bf16};
+  const Declared stores{{.stores = "product"}, Errors::independent, bf16};
   const Axis terms("terms");
   const OfSum one(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", a * b)); });
   CHECK(std::fabs(honest - one.value) < one.bound);
@@ -348,7 +348,7 @@ TEST_CASE("formula rules: roundings of products that repeat a factor are no draw
 TEST_CASE("formula rules: where no word says which way a kernel computes, the larger error counts", "[formula][rules]") {
   const std::vector<double> x{3 * 0x1p-149, -0x1p-149};
   const double c = 0x1p20, w = 0.75;
-  const auto bound = [&](Stored second, const Numerics& numerics) {
+  const auto bound = [&](std::string_view second, const Numerics& numerics) {
     const Axis terms("terms");
     return OfSum(x, c, {numerics, Errors::independent, f32},
                  [&](const Array& a, const Array& b) { return either(sum(terms)(a * b * w), sum(terms)(a * w) * b, second); })
@@ -356,13 +356,13 @@ TEST_CASE("formula rules: where no word says which way a kernel computes, the la
   };
   const double honest = (f32_of(x[0] * w) + f32_of(x[1] * w)) * c, exact = (x[0] + x[1]) * w * c;
   const double off = std::fabs(honest - exact);
-  CHECK(off > bound(Stored::with_rounded_weights, {}));
-  CHECK(off <= bound(Stored::with_rounded_weights, {.rounds_weights = true}));
-  CHECK(off <= bound(Stored::by_no_word, {}));
+  CHECK(off > bound("second", {}));
+  CHECK(off <= bound("second", {.ways = "second"}));
+  CHECK(off <= bound("", {}));
   // In either order.
   const double swapped = OfSum(x, c, {{}, Errors::independent, f32}, [&](const Array& a, const Array& b) {
                            const Axis terms("terms");
-                           return either(sum(terms)(a * w) * b, sum(terms)(a * b * w), Stored::by_no_word);
+                           return either(sum(terms)(a * w) * b, sum(terms)(a * b * w));
                          }).bound;
   CHECK(off <= swapped);
 }

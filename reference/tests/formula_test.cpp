@@ -315,10 +315,10 @@ TEST_CASE("formula: what is stored may be stored before its last addition", "[fo
   f.declare_input("x", {"rows"}, test::vector_of(x));
   f.declare_input("b", {"rows"}, test::vector_of(b));
   f.declare_output("y", {"rows"}, test::vector_of(y));
-  f.out("y", step("z", step("product", square(f.in("x")) * 0.01, formula::Stored::with_every_step) + f.in("b")));
+  f.out("y", step("z", step("product", square(f.in("x")) * 0.01) + f.in("b")));
   const Tensor inputs[] = {test::vector_of(x), test::vector_of(b)};
   Numerics stores;
-  stores.stores_intermediate = true;
+  stores.stores = "z";
   const Declared declared[] = {{.numerics = {}, .storage = f16}, {.numerics = stores, .storage = f16}};
   const std::vector<Answer> answers = evaluate(f.graph(), inputs, {.total = 1}, declared);
   const double of_storing = answers[0].errors[1][0] - answers[0].errors[0][0];

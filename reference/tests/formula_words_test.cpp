@@ -7,8 +7,8 @@
 
 #include "reference/tests/formula_testing.hpp"
 #include "validate/judge/declared.hpp"
-#include "validate/problem/habits.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/habits.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 
 namespace assay {
 namespace {
@@ -41,16 +41,17 @@ std::vector<double> all_errors(const std::vector<Answer>& answers, std::size_t d
 }
 
 // Declarations of one word each, of all that add to a bound, and of all at once, as far as there are rules for them.
-std::vector<Numerics> all_said(const Graph& g) {
+std::vector<Numerics> all_said(const Op& op, const Graph& g) {
   std::vector<Numerics> all{{}, {.chain = {4, 2}}, {.function_error = 64}};
   Numerics every;
-  for (const std::string_view habit : habits()) {
+  for (const std::string& habit : habits(op)) {
     all.push_back(*with_habit({}, habit));
     Numerics more = with_habit(every, habit).value_or(every);
     if (more.accumulate == f32 && more.factors == Factors{} && has_rules(g, more)) every = more;
   }
   all.push_back(every);
-  every.cancelling_gelu = every.tanh_sigmoid = every.folded_affine = every.running_moments = every.rounds_weights = false;
+  every.cancelling_gelu = every.tanh_sigmoid = every.folded_affine = every.running_moments = false;
+  every.ways = {};
   all.push_back(every);
   std::erase_if(all, [&](const Numerics& n) { return !has_rules(g, n); });
   return all;
@@ -62,9 +63,10 @@ TEST_CASE("words: bounds are the same without those that a formula does not read
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
     INFO(f->op);
     int compared = 0;
-    each_small_case(*find_op(f->op), [&](const Graph& g, const std::vector<Tensor>& inputs, const Rows& rows, DType storage) {
+    const Op& op = *find_op(f->op);
+    each_small_case(op, [&](const Graph& g, const std::vector<Tensor>& inputs, const Rows& rows, DType storage) {
       std::vector<formula::Declared> declared;
-      for (const Numerics& n : all_said(g)) {
+      for (const Numerics& n : all_said(op, g)) {
         const Numerics read = words_read(g, storage, n);
         if (read == n) continue;
         for (const Errors errors : {Errors::independent, Errors::coherent})
@@ -80,33 +82,53 @@ TEST_CASE("words: bounds are the same without those that a formula does not read
   }
 }
 
-TEST_CASE("words: a step is stored by the words that it names, and by no other", "[formula]") {
-  bool Numerics::*const kWords[] = {&Numerics::stores_intermediate, &Numerics::stores_every_step,    &Numerics::rounds_rotated,
-                                    &Numerics::rounds_weights,      &Numerics::narrow_probabilities, &Numerics::scaled_gradients};
-  for (std::size_t k = 0; k < kStoredNames.size(); ++k) {
-    const auto stored = static_cast<Stored>(k);
-    const std::vector<bool Numerics::*> named = words_of(stored);
-    std::vector<bool> matters(std::size(kWords));
-    for (unsigned said = 0; said < 64; ++said) {
-      Numerics n;
-      for (std::size_t w = 0; w < std::size(kWords); ++w) n.*kWords[w] = (said >> w & 1) != 0;
-      for (std::size_t w = 0; w < std::size(kWords); ++w) {
-        Numerics other = n;
-        other.*kWords[w] = !(n.*kWords[w]);
-        matters[w] = matters[w] || stores(n, stored) != stores(other, stored);
-      }
-    }
-    INFO(kStoredNames[k]);
-    for (std::size_t w = 0; w < std::size(kWords); ++w) CHECK(matters[w] == (std::ranges::count(named, kWords[w]) > 0));
-  }
+TEST_CASE("words: steps have the names and the reach that the formula gives them", "[formula]") {
+  const auto steps = [](const char* op) {
+    std::string text;
+    for (const FormulaStep& s : find_op(op)->formula.steps)
+      text += s.name + (s.is_summed ? " summed" : "") + (s.has_own_sums ? " of sums, " : ", ");
+    return text;
+  };
+  CHECK(steps("add") == "");
+  CHECK(steps("rmsnorm") == "xhat, ");
+  CHECK(steps("softmax") == "exps, ");
+  CHECK(steps("ffn_gelu") == "z of sums, h summed of sums, before_b1 of sums, before_b2 of sums, ");
+  CHECK(steps("rmsnorm_gemm") == "n summed, scaled_weight summed, ");
+  CHECK(steps("attention_forward") == "scores of sums, exps summed of sums, weights summed of sums, rotated summed, ");
+  CHECK(steps("attention_backward") == "p of sums, ds summed of sums, scaled_ds summed of sums, p_of_dv summed of sums, ");
+  CHECK(find_op("layernorm_linear")->formula.ways == std::vector<std::string>{"folded"});
+}
+
+TEST_CASE("words: a declaration is read as the steps that a graph has, in the dtype in which they are stored", "[formula]") {
+  std::vector<double> x = {1.0 / 3}, y(1);
+  Formula f;
+  f.declare_input("x", {"rows"}, test::vector_of(x));
+  f.declare_output("y", {"rows"}, test::vector_of(y));
+  f.out("y", step("b", step("a", f.in("x") * 3) + 1) * 7);
+  const Graph g = f.graph();
+  const auto read = [&](std::string_view stores, DType storage) { return words_read(g, storage, {.stores = stores}).stores; };
+  CHECK(read("all", f16) == "a,b");
+  CHECK(read("b,c", f16) == "b");
+  CHECK(read("a,b:bf16", f16) == "a,b:bf16");
+  CHECK(read("a,b:bf16", f32) == "b:bf16");
+  CHECK(read("b:f32", f16) == "");
+  const Tensor inputs[] = {test::vector_of(x)};
+  const auto error = [&](std::string_view stores) {
+    const formula::Declared declared[] = {{{.stores = stores}, Errors::independent, f16}};
+    return evaluate(g, inputs, {.total = 1}, declared)[0].errors[0][0];
+  };
+  CHECK(error("b:bf16") > 6 * error("b"));
+  CHECK(error("b") > 100 * error(""));
+  CHECK(error("b:f32") == error(""));
 }
 
 TEST_CASE("words: bounds are not narrower with one more, unless it stands for another way to compute", "[formula]") {
   for (const NamedFormula* f = NamedFormula::first; f; f = f->next) {
     INFO(f->op);
     int compared = 0;
-    each_small_case(*find_op(f->op), [&](const Graph& g, const std::vector<Tensor>& inputs, const Rows& rows, DType storage) {
-      const std::vector<Numerics> all = all_said(g);
+    const Op& op = *find_op(f->op);
+    each_small_case(op, [&](const Graph& g, const std::vector<Tensor>& inputs, const Rows& rows, DType storage) {
+      const std::vector<Numerics> all = all_said(op, g);
       for (const Errors errors : {Errors::independent, Errors::coherent}) {
         std::vector<formula::Declared> declared;
         for (const Numerics& n : all) declared.push_back({n, errors, storage});

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # What builds the set `trial` with packed kernels, for the scripts that source it in the root of the tree.
 
-# unpacked FOLDER: unpacks reports/trial/FOLDER.tar.xz, and says where its kernels are.
+# unpacked FOLDER [WORDS]: unpacks reports/trial/FOLDER.tar.xz, and says where its kernels are.  WORDS `as_written`: with the words
+# of numerics as they were; else with those of this tree.
 unpacked() {
   local kernels=$PWD/build-trial/kernels
   mkdir -p "$kernels"
   rm -rf "${kernels:?}/$1"
   tar -xJf "reports/trial/$1.tar.xz" -C "$kernels"
+  [ "${2-}" = as_written ] || python3 reports/trial/renamed.py "$kernels/$1"
   echo "$kernels/$1"
 }
 

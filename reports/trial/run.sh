@@ -12,7 +12,7 @@ pinned=
 [ "${1-}" != --pinned ] || { pinned=yes; shift; }
 [ $# -gt 0 ] || usage "no folder"
 for folder in "$@"; do
-  case $folder in faults_[1-8] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
+  case $folder in faults_[1-9] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
 done
 here=$PWD
 source reports/trial/build.sh
@@ -33,7 +33,7 @@ for folder in "$@"; do
     tree=$here/build-trial/$commit/tree build=$here/build-trial/$commit/build
     [ -d "$tree" ] || git worktree add -q --detach "$tree" "$commit"
   fi
-  kernels=$(unpacked "$folder")
+  kernels=$(unpacked "$folder" ${pinned:+as_written})
   built "$kernels" "$tree" "$build"
   if [[ $folder = sound ]]; then
     names=$(find "$kernels" -name '*.cu' | sed 's|.*/||; s|[.]cu$||' | sort -u | paste -sd, -)

@@ -14,7 +14,7 @@
 #include "validate/backends/runtime/fidelity_text.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/worker/plugin.hpp"
 
 namespace assay {
@@ -175,7 +175,7 @@ std::string decode_entries(PtxKernel& kernel, const std::shared_ptr<const simt::
     for (const auto& [dtype, name] : l.entries)
       all.push_back(kernel.programs.back()[dtype] = simt::ptx::decode(module, entry_of(*module, l, name)));
   }
-  return fidelity_text(all, numerics_from(kernel.file.kernel.numerics));
+  return fidelity_text(all, numerics_from(kernel.file.kernel.numerics, kernel.file.kernel.op));
 }
 
 }  // namespace

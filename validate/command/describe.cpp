@@ -7,7 +7,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
 #include "validate/problem/contents/contents.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/problem/relations.hpp"
 #include "validate/records/fields/kinds.hpp"
 #include "validate/records/fields/schema_maker.hpp"
@@ -32,6 +32,12 @@ std::string words_of(const Op& op, const TensorOptions& options) {
     for (std::size_t k = 0; a.name == options.present_if && k < a.choices.size(); ++k)
       if (options.present_values >> k & 1) text += fmt::format("{}{}", text == options.present_if ? "=" : "|", a.choices[k]);
   return text;
+}
+
+std::vector<std::string> names_of(const std::vector<FormulaStep>& steps) {
+  std::vector<std::string> names;
+  for (const FormulaStep& step : steps) names.push_back(step.name);
+  return names;
 }
 
 std::string_view role_of(const TensorSpec& t) {
@@ -88,6 +94,8 @@ Json json_of(const Op& op) {
                               {"dtypes", dtypes_text(k.dtypes)},
                               {"idea", idea_of(k.about)},
                               {"numerics", text_of(k.numerics)}});
+  j["steps"] = names_of(op.formula.steps);
+  j["ways"] = op.formula.ways;
   for (const Fill& f : op.hooks.fills) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
   for (const Fill& f : common_fills()) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
   j["relations"] = Json::array();
@@ -148,6 +156,9 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
     for (const std::string_view w : a.choices) words += (words.empty() ? "" : " | ") + std::string(w);
     fmt::print("  {:<10} {} by default\n", a.name, words.empty() ? text_of(a, a.standard) : words + "; the first");
   }
+  if (!op.formula.steps.empty())
+    fmt::print("\nsteps that kernels may store (stores=)\n  {}\n", fmt::join(names_of(op.formula.steps), ", "));
+  if (!op.formula.ways.empty()) fmt::print("\nother ways to compute (ways=)\n  {}\n", fmt::join(op.formula.ways, ", "));
   fmt::print("\nkernels\n");
   for (const Kernel& k : kernels()) {
     if (k.op != op.name) continue;

@@ -10,7 +10,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/judge/declared.hpp"
 #include "validate/judge/judge_given.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/tasks/loaded.hpp"
 
@@ -141,7 +141,7 @@ int golden_command(const std::string& line, const FileFlags& flags) {
 int judge_command(const FileFlags& flags) {
   if (!flags.numerics.empty() && flags.numerics.find_first_not_of(' ') == flags.numerics.npos)
     throw BadInput("--numerics declares nothing");
-  numerics_from(flags.numerics);  // Note: before any file is read
+  numerics_from(flags.numerics);  // Note: before any file is read, so of no op
   if (!flags.json.empty() && flags.json != kStdout) require_writable(flags.json);
   const auto given = std::make_shared<const Given>(both_given(flags));
   const Stopwatch judging;

@@ -15,7 +15,7 @@
 #include "validate/judge/declared.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/shrink.hpp"
-#include "validate/problem/habits.hpp"
+#include "validate/problem/numerics/habits.hpp"
 #include "validate/records/record.hpp"
 
 namespace assay {

@@ -4,7 +4,7 @@
 
 #include "validate/console/console.hpp"
 #include "validate/judge/pattern.hpp"
-#include "validate/problem/habits.hpp"
+#include "validate/problem/numerics/habits.hpp"
 #include "validate/worker/listing.hpp"
 
 namespace assay {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ops/core/gemm_bound.hpp"
+#include "ops/core/stored.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/tasks/memory.hpp"
 
@@ -17,15 +18,20 @@ namespace {
 // The oracle runs only for problems of at most so many operations; at some 20 ns each, they take 0.02 s.
 constexpr double kPredictedFlops = 1e6;
 
-// The numerics of the same kernel if it stored no intermediate.
-Numerics without_storage(Numerics n) {
-  n.stores_intermediate = n.stores_every_step = n.narrow_probabilities = false;
+// The numerics of the same kernel if it stored no step but those that belong to A in any case.
+Numerics without_storage(const ByFormula& formula, Numerics n) {
+  std::string kept;
+  for (const FormulaStep& step : formula.steps)
+    if (step.is_summed && !step.has_own_sums && !said_of(n, step.name).empty()) kept += (kept.empty() ? "" : ",") + step.name;
+  n.stores = lasting(kept);
   return n;
 }
 
 // Whether the same rounding error may repeat: of stored steps, of sums of few terms, of weights that are narrowed factors.
-bool repeats(const Numerics& n, bool few) {
-  return n.factors.precision != 0 || n.stores_intermediate || (few && n.narrow_probabilities);
+bool repeats(const ByFormula& formula, const Numerics& n, bool few) {
+  return n.factors.precision != 0 || std::ranges::any_of(formula.steps, [&](const FormulaStep& step) {
+           return !said_of(n, step.name).empty() && (!step.is_summed || (few && step.has_own_sums));
+         });
 }
 
 // Whether sums of so many terms take fewer values than there are rows.
@@ -106,7 +112,7 @@ class Elements {
         repeats_(repeats),
         symmetric_(formula.only_sums && numerics.mma_terms == 0 && !repeats_),
         narrowed_(numerics.factors.precision != 0),
-        unstored_(without_storage(numerics)),
+        unstored_(without_storage(formula, numerics)),
         bounds_(problem.bounds(numerics, output)),
         unstored_bounds_(problem.bounds(unstored_, output)),
         typical_(problem.bounds_with(errors_of(problem, numerics), numerics, output)),
@@ -192,17 +198,15 @@ Sums sums_of(const Problem& problem, const ByFormula& formula, const Numerics& n
 }  // namespace
 
 bool same_roundings(const Numerics& a, const Numerics& b) {
-  return a.accumulate == b.accumulate && a.factors == b.factors && a.stores_intermediate == b.stores_intermediate &&
-         a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
-         a.rounds_weights == b.rounds_weights && a.rounds_rotated == b.rounds_rotated &&
-         a.stores_every_step == b.stores_every_step && a.scaled_gradients == b.scaled_gradients;
+  return a.accumulate == b.accumulate && a.factors == b.factors && a.stores == b.stores && a.ways == b.ways &&
+         a.cancelling_gelu == b.cancelling_gelu;
 }
 
 Aggregate aggregate(const Problem& problem, const ByFormula& formula, const Numerics& numerics, const Tensor& got, int output,
                     std::int64_t terms) {
   const bool few = few_values(got.dtype, terms, problem.rows().total);
   const auto at = [&](std::int64_t i) { return got.at(i); };
-  const Sums s = sums_of(problem, formula, numerics, got, output, repeats(numerics, few), at);
+  const Sums s = sums_of(problem, formula, numerics, got, output, repeats(formula, numerics, few), at);
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;

@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <span>
 
-#include "validate/problem/numerics_text.hpp"
+#include "ops/core/stored.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 
 namespace assay {
 
 namespace {
 
 // From tight to loose.  Each says what a usual way to write a kernel rounds beyond sums in f32.
-constexpr const char* kSuggestions[] = {
+constexpr const char* kOfAnyOp[] = {
     "accumulate=f32 chain=1",
     // approximate quotients, roots and exponents
     "accumulate=f32 chain=1 exponent_error=2 quotient_error=2.2 root_error=2.2 fused_exponent flushes_subnormals",
@@ -21,22 +22,34 @@ constexpr const char* kSuggestions[] = {
     "accumulate=f32 chain=1 cancelling_gelu tanh_sigmoid fused_exponent folded_affine running_moments",
     // an online softmax
     "accumulate=f32 chain=1 rescales=1 flushes_subnormals",
-    // tensor cores, then with an online softmax, then with steps that are stored
-    "accumulate=f32 chain=1 mma_terms=8", "accumulate=f32 chain=1 mma_terms=8 rescales=1 quotient_error=2.2 flushes_subnormals",
-    "accumulate=f32 chain=1 stores_intermediate", "accumulate=f32 chain=1 mma_terms=8 stores_intermediate",
-    // fused products in the storage dtype
-    "accumulate=f32 chain=1 mma_terms=8 stores_intermediate narrow_probabilities scaled_gradients rounds_weights rounds_rotated "
-    "rescales=1 quotient_error=2.2 flushes_subnormals",
+    // tensor cores, then with an online softmax
+    "accumulate=f32 chain=1 mma_terms=8", "accumulate=f32 chain=1 mma_terms=8 rescales=1 quotient_error=2.2 flushes_subnormals"};
+// With steps that are stored.
+constexpr const char* kStoring[] = {"accumulate=f32 chain=1", "accumulate=f32 chain=1 mma_terms=8",
+                                    "accumulate=f32 chain=1 mma_terms=8 rescales=1 quotient_error=2.2 flushes_subnormals"};
+constexpr const char* kLoosest[] = {
     // every step as a framework runs it
-    "accumulate=f32 chain=1 mma_terms=8 stores_intermediate stores_every_step narrow_probabilities cancelling_gelu",
-    "accumulate=f32 chain=1 factors=tf32 mma_terms=8", "accumulate=f16 chain=1", "accumulate=bf16 chain=1"};
+    "accumulate=f32 chain=1 mma_terms=8 stores=all cancelling_gelu", "accumulate=f32 chain=1 factors=tf32 mma_terms=8",
+    "accumulate=f16 chain=1", "accumulate=bf16 chain=1"};
 
-const std::vector<Numerics>& suggestions() {
-  static const std::vector<Numerics> all = [] {
-    std::vector<Numerics> read;
-    for (const char* text : kSuggestions) read.push_back(numerics_from(text));
-    return read;
-  }();
+// What kernels of the op may store: a step or two, or all; and what they then may compute in another way.
+std::vector<std::string> stored_together(const Op& op) {
+  const std::vector<FormulaStep>& steps = op.formula.steps;
+  std::vector<std::string> words;
+  for (const FormulaStep& step : steps) words.push_back("stores=" + step.name);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (std::size_t j = i + 1; j < steps.size(); ++j) words.push_back("stores=" + steps[i].name + "," + steps[j].name);
+  if (!steps.empty()) words.emplace_back("stores=all");
+  for (const std::string& way : op.formula.ways) words.push_back("stores=all ways=" + way);
+  return words;
+}
+
+std::vector<Numerics> suggestions(const Op& op) {
+  std::vector<Numerics> all;
+  for (const char* text : kOfAnyOp) all.push_back(numerics_from(text));
+  for (const std::string& words : stored_together(op))
+    for (const char* text : kStoring) all.push_back(numerics_from(fmt::format("{} {}", text, words)));
+  for (const char* text : kLoosest) all.push_back(numerics_from(text));
   return all;
 }
 
@@ -61,15 +74,24 @@ Numerics with_only(const Numerics& n, std::span<const std::size_t> words) {
 
 // Each stands for another way to compute.
 constexpr bool Numerics::*kOtherWays[] = {&Numerics::cancelling_gelu, &Numerics::tanh_sigmoid, &Numerics::folded_affine,
-                                          &Numerics::running_moments, &Numerics::rounds_weights};
+                                          &Numerics::running_moments};
+
+// Whether all names of a list are in another, or it has all.
+bool has_names_of(std::string_view more, std::string_view less) {
+  bool has = true;
+  each_name(less, [&](std::string_view name) { has = has && (lists(more, name) || lists(more, kAllSteps)); });
+  return has;
+}
 
 }  // namespace
 
 bool allows_more(const Numerics& loose, const Numerics& tight) {
   const bool same_way = std::ranges::all_of(kOtherWays, [&](bool Numerics::*way) { return loose.*way == tight.*way; });
-  return same_way && loose.chain == tight.chain && std::ranges::all_of(words_of(tight), [&](std::size_t w) {
-           return numerics_words()[w].value(loose) == numerics_words()[w].value(tight);
-         });
+  Numerics others = tight;
+  others.stores = {};
+  return same_way && loose.ways == tight.ways && loose.chain == tight.chain && has_names_of(loose.stores, tight.stores) &&
+         std::ranges::all_of(words_of(others),
+                             [&](std::size_t w) { return numerics_words()[w].value(loose) == numerics_words()[w].value(tight); });
 }
 
 Numerics words_that_differ(const Numerics& n, const std::function<bool(const Numerics&, const Numerics&)>& differ) {
@@ -143,7 +165,7 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
   const auto [at, fresh] = kernels_.try_emplace({std::string(k.op), std::string(k.name)});
   Seen& s = at->second;
   if (fresh)
-    for (const Numerics& n : suggestions()) s.met.push_back({n, {}});
+    for (const Numerics& n : suggestions(*find_op(k.op))) s.met.push_back({n, {}, {}});
   lock.unlock();
   const std::lock_guard own(s.mutex);
   ++s.cases;
@@ -161,6 +183,9 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
     }
     for (const std::size_t w : words_of(*read))
       if (std::ranges::find(m.read, w) == m.read.end()) m.read.push_back(w);
+    each_name(read->stores, [&](std::string_view step) {
+      if (!lists(m.stored, step)) m.stored += (m.stored.empty() ? "" : ",") + std::string(step);
+    });
     return false;
   });
 }
@@ -168,17 +193,22 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
 std::vector<SuggestedLine> Suggested::lines() const {
   const std::lock_guard lock(mutex_);
   std::vector<SuggestedLine> all;
-  for (const auto& [key, s] : kernels_)
-    all.push_back(
-        {key.first, key.second, s.met.empty() ? "" : text_of(with_only(s.met.front().suggested, s.met.front().read)), s.cases});
+  for (const auto& [key, s] : kernels_) {
+    std::string fits;
+    if (!s.met.empty()) {
+      Numerics n = with_only(s.met.front().suggested, s.met.front().read);
+      n.stores = s.met.front().stored;
+      fits = text_of(n);
+    }
+    all.push_back({key.first, key.second, std::move(fits), s.cases});
+  }
   return all;
 }
 
 std::string text_of(const SuggestedLine& l) {
   const std::string cases = l.cases == 1 ? "this case" : fmt::format("all {} cases", l.cases);
-  if (l.numerics.empty()) return fmt::format("none of {} usual declarations fits {}", suggestions().size(), cases);
-  return fmt::format("`{}` is the tightest of {} usual declarations that fits {}; no verdict", l.numerics, suggestions().size(),
-                     cases);
+  if (l.numerics.empty()) return fmt::format("no usual declaration fits {}", cases);
+  return fmt::format("`{}` is the tightest usual declaration that fits {}; no verdict", l.numerics, cases);
 }
 
 }  // namespace assay

@@ -54,7 +54,7 @@ bool allows_more(const Numerics& loose, const Numerics& tight);
 // Where no formula says which words are read: those without which some bound differs.
 Numerics words_that_differ(const Numerics& n, const std::function<bool(const Numerics&, const Numerics&)>& differ);
 
-// The first declaration of a short list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
+// The first declaration of a list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
 // one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.  Only words that the op's
 // formula reads are told.
 class Suggested {
@@ -70,6 +70,7 @@ class Suggested {
   struct Met {
     Numerics suggested{};
     std::vector<std::size_t> read{};  // indices of its words that the op has read in some case
+    std::string stored{};             // of its steps, those that some case has
   };
   struct Seen {
     std::mutex mutex{};

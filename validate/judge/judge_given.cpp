@@ -5,7 +5,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/worker/listing.hpp"
 
 namespace assay {
@@ -68,7 +68,7 @@ Kernel kernel_elsewhere(const Op& op, const std::string& numerics) {
   Kernel k;
   k.op = op.name;
   k.name = "elsewhere";
-  k.numerics = numerics_from(numerics);
+  k.numerics = numerics_from(numerics, op.name);
   k.declares_numerics = !numerics.empty();
   return k;
 }

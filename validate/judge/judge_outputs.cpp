@@ -14,8 +14,8 @@
 #include "validate/judge/relation_check.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
-#include "validate/problem/habits.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/habits.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/tasks/given.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/values/random.hpp"
@@ -200,7 +200,7 @@ class OutputJudge {
   void explain_by_habit() {
     if (op_.composite || numerics_.of_output) return;
     std::vector<std::pair<double, std::string>> found;  // err/bound, which is larger the less the word allows
-    for (const std::string_view word : habits()) {
+    for (const std::string& word : habits(op_)) {
       const std::optional<Numerics> with = with_habit(numerics_, word);
       if (!with || !may_hold(*with)) continue;
       // Note: sums in 16 bits allow so much that they would excuse a wrong constant; their own errors come near their bound.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ops/core/dense.hpp"
+#include "ops/core/stored.hpp"
 #include "validate/judge/aggregate.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/judge/prepare.hpp"
@@ -76,7 +77,7 @@ class Faults {
     if (fault == "accumulator") return unless_same(oracle(numerics, Roundings::one_lower), sound());
     if (fault == "intermediate") {
       Numerics stores = numerics;
-      stores.stores_intermediate = true;
+      stores.stores = kAllSteps;
       return unless_same(oracle(stores, Roundings::declared), sound());
     }
     if (fault == "output") {
@@ -207,10 +208,11 @@ Power::Tried Power::look_for(const Prepared& p, const std::vector<const Kernel*>
     if (finer) attempt("output", kFaultFlops);
     const Numerics& n = k->numerics;
     if (op.formula.oracle && finer) attempt("accumulator", kOracleFlops);
-    // Roundings that are declared, or finer than what is declared.
-    const bool as_declared = n.stores_intermediate || n.rounds_weights ||
-                             (n.narrow_probabilities && op.hooks.intermediates_alike) ||
-                             significand_bits(c.dtype, n) < info(c.dtype).format.precision;
+    // Roundings that are declared, finer than what is declared, or like it: a stored step weighs as much as another one, while
+    // exps, whose errors a softmax averages, weigh less.
+    const Numerics read = p.problem->words_read(n).value_or(n);
+    const bool as_declared =
+        (!read.stores.empty() && read.stores != kExps) || significand_bits(c.dtype, n) < info(c.dtype).format.precision;
     if (op.formula.oracle && c.dtype != f32 && finer && !as_declared) attempt("intermediate", kOracleFlops);
     for (const Axis& axis : op.formula.summed)
       if (c.dims[axis] >= 2) attempt(dropped(axis), kFaultFlops);

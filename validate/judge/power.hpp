@@ -3,10 +3,9 @@
 // dtype a run makes answers with these faults, from the golden or by the oracle.  It tries each on case after case, until the
 // kernel's own bound rejects it:
 //   accumulator     everything on chip one precision lower (Roundings::one_lower)
-//   intermediate    the result of a step rounded to the storage dtype, in f16 and bf16, unless the kernel declares that (or
-//                   narrow_probabilities, with Hooks::intermediates_alike)
-//   output          the golden rounded to fewer bits: TF32's 11 for f32, bf16's 8 for f16, E4M3's 4 for bf16
-//   dropped_AXIS    the last term of a sum over that axis missing (ByFormula::summed)
+//   intermediate    the results of all steps rounded to the storage dtype, in f16 and bf16, unless the kernel declares one as
+//   stored output          the golden rounded to fewer bits: TF32's 11 for f32, bf16's 8 for f16, E4M3's 4 for bf16 dropped_AXIS
+//   the last term of a sum over that axis missing (ByFormula::summed)
 // Cases in which the fault changes no output do not count, and neither do those of which the kernel had no output to compare,
 // since it does not take them.  A fault that was tried and never rejected makes the run suspect.  So does a kernel
 // that takes, of a dtype, only cases on which no fault shows, and declines others on which they do.

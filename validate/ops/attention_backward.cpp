@@ -127,7 +127,7 @@ static Hooks hooks() {
                      .shows = "rows of dS that do not sum to zero: if V is all ones, O is too, for any Q and K",
                      .within_bounds = {"dq", "dk"},
                      .scaled = {{"v", 0, 1}, {"o", 0, 1}, {"dq", 0}, {"dk", 0}}}},
-      .intermediates_alike = true};
+  };
 }
 
 static const LinkedHooks<attention_backward> linked(hooks);

@@ -89,7 +89,6 @@ double special_values(const FillSite& s, std::int64_t i) {
   return special(random::index(random::key(s.seed, 2, Purpose::kind), row, 3));
 }
 
-bool without_rope(const Case& c) { return attribute(c, "rope") == 0; }
 void unpack(Case& c) { c.attributes.erase("packed"); }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/core/stored.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/values/common_fills.hpp"
 
@@ -89,7 +90,7 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& f
   for (c.seed = 0; c.seed < kDraws; ++c.seed) {
     const Small small(op, c, true);
     std::vector<double> y(small.elements);
-    if (formula.overflows(small.problem->args(), {.stores_intermediate = true, .stores_every_step = true}, y)) return true;
+    if (formula.overflows(small.problem->args(), {.stores = kAllSteps}, y)) return true;
     zeros = zeros && std::ranges::all_of(y, [dtype](double v) { return round_to(dtype, v) == 0; });
     if (!zeros) return false;
   }
@@ -131,6 +132,11 @@ void describe_by_formula(Op& op, const FormulaOf& formula) {
   for (const FormulaFacts& f : facts)
     if (op.formula.last_addend.empty() && !f.last_addend.empty())
       op.formula.last_addend = op.tensors[tensor_index(op, f.last_addend)].name;
+  for (const FormulaFacts& f : facts) {
+    for (const FormulaStep& step : f.steps) add_step(op.formula.steps, step);
+    for (const std::string& way : f.ways)
+      if (std::ranges::find(op.formula.ways, way) == op.formula.ways.end()) op.formula.ways.push_back(way);
+  }
   for (const AxisUse& use : op.axes)
     if (!of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); })) op.formula.summed.push_back(use.axis);
   const auto tried = std::make_shared<TriedFills>(op, formula, facts.front());

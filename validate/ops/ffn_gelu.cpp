@@ -96,7 +96,7 @@ static Hooks hooks() {
                 gemm_fills::kSpecialWeights,
                 gemm_fills::kInfiniteTails,
                 gemm_fills::kSilentUnits},
-      .intermediates_alike = true};
+  };
 }
 
 static const LinkedHooks<ffn_gelu> linked(hooks);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ops/core/gemm_bound.hpp"
+#include "ops/core/stored.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay::freivalds {
@@ -117,7 +118,8 @@ inline double linear_margin(const Tensor& x, const Tensor& w, const Tensor& b, c
   return margin(w, b, y, errors, seed, load, [&](std::int64_t, const Norms& n, double) {
     double bound = product_error(numerics, errors, hidden, n, out);
     if (b.data) {
-      if (numerics.stores_intermediate) bound += rounding_error(y.dtype, n.y + std::sqrt(bias_squares), bound, out);
+      if (const auto as = stored_as(numerics, "before_bias", y.dtype))
+        bound += rounding_error(*as, n.y + std::sqrt(bias_squares), bound, out);
       bound += rounding_error(numerics.accumulate, n.y, bound, out);
     }
     return kLambda * (bound + rounding_error(y.dtype, n.y, bound, out));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "ops/core/stored.hpp"
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/norm_fills.hpp"
@@ -110,11 +111,12 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
       return errors == Errors::coherent ? roundings * unit * n.sum_abs : kLambda * std::sqrt(roundings * n.sum_sq) * unit;
     };
     double bound = each_term(2, u) + rounding_floor(chip) * weight_norm, grown = 1;
-    if (numerics.stores_intermediate || numerics.rounds_weights) {
-      const double under = numerics.rounds_weights ? std::sqrt(features) * row_abs[row] : weight_norm;
-      bound += each_term(1, unit_roundoff(storage)) + rounding_floor(storage) * under;
-      grown += unit_roundoff(storage);
-    }
+    for (const auto& [step, under] :
+         {std::pair("n", weight_norm), std::pair("scaled_weight", std::sqrt(features) * row_abs[row])})
+      if (const auto as = stored_as(numerics, step, storage)) {
+        bound += each_term(1, unit_roundoff(*as)) + rounding_floor(*as) * under;
+        grown += unit_roundoff(*as);
+      }
     const double underflow = (static_cast<double>(hidden) + 2) * 2 * rounding_floor(chip) * std::sqrt(features);
     bound += grown * freivalds::product_error(numerics, errors, hidden, n, features);
     bound += underflow / std::sqrt(square[row] + a.epsilon);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/problem/op.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
 
 #include "ops/core/linked.hpp"
+#include "ops/core/stored.hpp"
+#include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
 
 namespace assay {
@@ -46,8 +50,12 @@ std::vector<Kernel> linked_kernels() {
     if (k.on_simt) before.on_simt = k.on_simt;
     else before.on_gpu = k.on_gpu;
   }
-  for (Kernel& k : merged)
+  for (Kernel& k : merged) {
     if (k.about.empty()) k.about = head_comment(k.op, k.name);
+    const Op* const op = find_op(k.op);
+    if (const Legality has = op ? has_names(*op, k.numerics) : Legality::yes(); !has)
+      throw BadInput(fmt::format("{}/{}: {}", k.op, k.name, has.why));
+  }
   return merged;
 }
 
@@ -76,6 +84,24 @@ void check_axes(const Op& op) {
         std::ranges::any_of(op.tensors, has_blocks))
       fail("has blocks, so that a relation cannot move its indices");
   }
+}
+
+Legality has_names(const Op& op, const Numerics& n) {
+  if (!op.formula.oracle) return Legality::yes();
+  std::string why;
+  const auto check = [&](std::string_view kind, std::string_view list, const Names& there) {
+    each_name(list, [&](std::string_view listed) {
+      const std::string_view name = name_of(listed);
+      if (!why.empty() || name == kAllSteps || std::ranges::find(there, name) != there.end()) return;
+      why = fmt::format("numerics: {}{}", unknown(kind, name, there),
+                        there.empty() ? fmt::format("; {} has none", op.name) : fmt::format("  (validate describe {})", op.name));
+    });
+  };
+  Names steps;
+  for (const FormulaStep& step : op.formula.steps) steps.push_back(step.name);
+  check("step", n.stores, steps);
+  check("way", n.ways, {op.formula.ways.begin(), op.formula.ways.end()});
+  return why.empty() ? Legality::yes() : Legality::no(why);
 }
 
 std::span<const Op> ops() {

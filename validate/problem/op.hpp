@@ -95,9 +95,6 @@ struct Hooks {
   // largest ratio of error to allowed error.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
   std::vector<Relation> relations{};
-  // The intermediates that a kernel may round to the storage dtype weigh about equally in the result.  So the bound of a kernel
-  // that declares one of them as rounded (narrow_probabilities) also allows rounding the others, and power does not try it.
-  bool intermediates_alike = false;
 };
 
 // What the judge knows of an op from its formula; of an op that is composed of others, nothing (validate/ops/by_formula.hpp).
@@ -119,6 +116,9 @@ struct ByFormula {
   // The input, such as a bias, that a kernel adds last to each row of the first output; empty: none.  If the sum before it is as
   // coarse as the output, it loses the same low bits in every row (C in aggregate.hpp).
   std::string_view last_addend{};
+  // What kernels may declare as stored (Numerics::stores), and as computed in another way (Numerics::ways).
+  std::vector<FormulaStep> steps{};
+  std::vector<std::string> ways{};
   // Of a common fill; tried when it is first asked.
   ShowsNothing shows_nothing{};
 };
@@ -154,6 +154,10 @@ struct Op {
 // Throws if a repro line cannot name an axis, if no tensor has it as an extent, so that shapes do not tell it, or if a relation
 // moves the indices of one that has blocks.
 void check_axes(const Op&);
+
+// Whether the op's formula has all steps and ways that a declaration names.  Where there is none, as in a worker, or of a
+// composite op, nothing is known.
+Legality has_names(const Op&, const Numerics&);
 
 std::span<const Op> ops();                   // by name
 std::span<const Kernel> built_in_kernels();  // by op, the right ones first, then by name

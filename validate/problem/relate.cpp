@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/problem/relate.hpp"
+#include "ops/core/stored.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,9 +42,9 @@ double moved_integer(const Relation& r, const TensorSpec& spec, const Dims& from
 
 // Whether a value between inputs and outputs is rounded to f16.
 bool rounds_to_f16(const Numerics& n, DType dtype) {
-  const bool stores = n.stores_intermediate || n.stores_every_step || n.narrow_probabilities || n.scaled_gradients ||
-                      n.rounds_weights || n.rounds_rotated;
-  return n.accumulate == DType::f16 || (stores && dtype == DType::f16);
+  bool stores = false;
+  each_name(n.stores, [&](std::string_view step) { stores = stores || stored_as(n, name_of(step), dtype) == DType::f16; });
+  return n.accumulate == DType::f16 || stores;
 }
 
 // Whether a kernel may be given it: half a page table may be too short.

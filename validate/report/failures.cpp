@@ -8,7 +8,7 @@
 #include "validate/base/error.hpp"
 #include "validate/cases/across.hpp"
 #include "validate/judge/pattern.hpp"
-#include "validate/problem/habits.hpp"
+#include "validate/problem/numerics/habits.hpp"
 #include "validate/report/report.hpp"
 #include "validate/tasks/selection.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/worker/protocol.hpp"
 
 namespace assay {
@@ -104,7 +104,8 @@ Kernel kernel_of(const ListedKernel& k) {
   if (k.dtypes.empty()) throw BadInput("it declares no dtype; f16, bf16 and f32 are known");
   kernel.declares_numerics = !k.numerics.empty();
   const bool of_steps = op->composite && k.numerics.ends_with(kOfSteps);
-  kernel.numerics = numerics_from(std::string_view(k.numerics).substr(0, k.numerics.size() - (of_steps ? kOfSteps.size() : 0)));
+  kernel.numerics =
+      numerics_from(std::string_view(k.numerics).substr(0, k.numerics.size() - (of_steps ? kOfSteps.size() : 0)), k.op);
   if (of_steps) kernel.numerics.of_output = unknown_before_reply;
   if (const std::size_t axes = k.tiles.size() + k.tile_bytes.size(); axes > kernel.tiles.size())
     throw BadInput(fmt::format("it declares tiles of {} axes, at most {} were expected", axes, kernel.tiles.size()));

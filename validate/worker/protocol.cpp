@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "validate/base/input.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 
 namespace assay {
 

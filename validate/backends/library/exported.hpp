@@ -14,7 +14,7 @@
 #include "include/assay.h"
 #include "ops/core/linked.hpp"
 #include "validate/cases/op_shape.hpp"
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 
 #ifdef ASSAY_GPU
 #include <cuda_runtime.h>

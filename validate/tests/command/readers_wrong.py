@@ -97,7 +97,7 @@ def numerics(*_):
         "function_error=1e400",
         "mma_terms=1.5",
         "mma_terms=99999999999",
-        "rounds_weights=1",
+        "fused_exponent=1",
         "factors=tf33",
         *BYTES[:2],
     ]

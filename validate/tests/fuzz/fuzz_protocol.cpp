@@ -2,7 +2,7 @@
 // Any text as an order, a reply, a question, an answer or numerics, which a candidate may have forged.
 #include <string>
 
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/text_file.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"

@@ -20,7 +20,7 @@ TEST_CASE("aggregate: a bias that is lost in a stored product is no fault if the
   c.dims[Axis::tokens] = 222;
   c.dims[Axis::hidden] = 1;
   c.dims[Axis::out] = 11;
-  const Numerics stores{.stores_intermediate = true};
+  const Numerics stores{.stores = "all"};
   const test::Played p(op, c, stores);
   CHECK(aggregate(*p.problem, op.formula, stores, p.first).within());
   CHECK_FALSE(aggregate(*p.problem, op.formula, {}, p.first).within());
@@ -56,7 +56,7 @@ TEST_CASE("aggregate: a norm's outliers take few values, so their roundings repe
   c.dims[Axis::tokens] = 150;
   c.dims[Axis::hidden] = 5;
   c.dims[Axis::out] = 1;
-  const Numerics stores{.stores_intermediate = true};
+  const Numerics stores{.stores = "all"};
   const test::Played p(op, c, stores);
   CHECK(aggregate(*p.problem, op.formula, stores, p.first).within());
   CHECK_FALSE(aggregate(*p.problem, op.formula, {}, p.first).within());
@@ -74,7 +74,7 @@ TEST_CASE("aggregate: a stored product of one pair takes few values, so its roun
   c.dims[Axis::batch] = c.dims[Axis::heads] = c.dims[Axis::kv_heads] = c.dims[Axis::head_dim] = 1;
   c.dims[Axis::seq_q] = 65537;
   c.dims[Axis::seq_k] = 2;
-  const Numerics stores{.stores_intermediate = true};
+  const Numerics stores{.stores = "all"};
   const test::Played p(op, c, stores);
   CHECK(aggregate(*p.problem, op.formula, stores, p.first).within());
 }

@@ -48,33 +48,15 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
   for (const Kernel& k : kernels()) {
     const Numerics& n = k.numerics;
     const auto same = [&](const Numerics& other) {
-      return n.stores_intermediate == other.stores_intermediate && n.narrow_probabilities == other.narrow_probabilities &&
-             n.cancelling_gelu == other.cancelling_gelu && n.rounds_weights == other.rounds_weights &&
-             n.rounds_rotated == other.rounds_rotated && n.stores_every_step == other.stores_every_step &&
-             n.scaled_gradients == other.scaled_gradients;
+      return n.stores == other.stores && n.ways == other.ways && n.cancelling_gelu == other.cancelling_gelu;
     };
     if (k.op == op.name && !k.broken && std::none_of(kinds.begin(), kinds.end(), same))
-      kinds.push_back({.accumulate = f32,
-                       .chain = {.lanes = 1},
-                       .stores_intermediate = n.stores_intermediate,
-                       .stores_every_step = n.stores_every_step,
-                       .narrow_probabilities = n.narrow_probabilities,
-                       .scaled_gradients = n.scaled_gradients,
-                       .cancelling_gelu = n.cancelling_gelu,
-                       .rounds_weights = n.rounds_weights,
-                       .rounds_rotated = n.rounds_rotated});
+      kinds.push_back(
+          {.accumulate = f32, .chain = {.lanes = 1}, .stores = n.stores, .ways = n.ways, .cancelling_gelu = n.cancelling_gelu});
   }
   // Adds what only library kernels declare, which a build for the CPU does not have.
-  for (std::size_t i = 0, declared = kinds.size(); i < declared; ++i) {
-    Numerics n = kinds[i];
-    if (n.stores_intermediate && !n.stores_every_step) {
-      n.stores_every_step = true;
-      kinds.push_back(n);
-    } else if (op.name == "attention_backward" && n.narrow_probabilities && !n.scaled_gradients) {
-      n.scaled_gradients = true;
-      kinds.push_back(n);
-    }
-  }
+  if (!kinds.empty() && !op.formula.steps.empty()) kinds.push_back({.accumulate = f32, .chain = {.lanes = 1}, .stores = "all"});
+  if (op.name == "attention_backward") kinds.push_back({.accumulate = f32, .chain = {.lanes = 1}, .stores = "p_of_dv,scaled_ds"});
   return kinds;
 }
 

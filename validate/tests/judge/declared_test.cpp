@@ -33,7 +33,7 @@ Record passed(DType dtype, double margin, std::optional<double> rms_ratio = {}) 
 TEST_CASE("declared: words that no case needs are told, with what fits without them", "[declared]") {
   Numerics n;
   n.accumulate = f16;
-  n.narrow_probabilities = true;
+  n.stores = "z";
   n.flushes_subnormals = true;
   n.function_error = 2;
   const Kernel k = kernel(n);
@@ -41,12 +41,12 @@ TEST_CASE("declared: words that no case needs are told, with what fits without t
   for (int i = 0; i < 40; ++i)
     all.look(k, passed(f16, 0.4), [&](const Numerics& tried) {
       if (i == 3 && tried.accumulate != f16) return 1.2;  // one case needs the sums in f16
-      return tried.narrow_probabilities ? 0.4 : 0.8;
+      return !tried.stores.empty() ? 0.4 : 0.8;
     });
   REQUIRE(all.looser().size() == 1);
   const DeclaredLine line = all.looser()[0];
   CHECK(line.cases == 40);
-  CHECK(line.spare == std::vector<std::string>{"narrow_probabilities", "flushes_subnormals"});
+  CHECK(line.spare == std::vector<std::string>{"stores", "flushes_subnormals"});
   CHECK(line.fits == "accumulate=f16 chain=1 function_error=2");
   CHECK(line.words_spare());
   CHECK_FALSE(line.error_spare());
@@ -55,13 +55,13 @@ TEST_CASE("declared: words that no case needs are told, with what fits without t
 
 TEST_CASE("declared: words that are needed together, or that hardly widen the bound, are not told", "[declared]") {
   Numerics n;
-  n.narrow_probabilities = n.stores_intermediate = true;
+  n.stores = "z";
+  n.fused_exponent = true;
   const Kernel k = kernel(n);
   Declared either, slight, few;
   for (int i = 0; i < 40; ++i) {
     // One of the two is enough, so one is told.
-    either.look(k, passed(f16, 0.3),
-                [&](const Numerics& t) { return t.narrow_probabilities || t.stores_intermediate ? 0.5 : 2.0; });
+    either.look(k, passed(f16, 0.3), [&](const Numerics& t) { return t.fused_exponent || !t.stores.empty() ? 0.5 : 2.0; });
     slight.look(k, passed(f16, 0.5), [](const Numerics&) { return 0.6; });
   }
   for (int i = 0; i < 31; ++i) few.look(k, passed(f16, 0.2), [](const Numerics&) { return 0.8; });
@@ -88,7 +88,8 @@ namespace {
 Numerics every_word(const Numerics& n) { return n; }
 // Of an op that has one way to compute.
 Numerics one_way(Numerics n) {
-  n.cancelling_gelu = n.tanh_sigmoid = n.folded_affine = n.running_moments = n.rounds_weights = false;
+  n.cancelling_gelu = n.tanh_sigmoid = n.folded_affine = n.running_moments = false;
+  n.ways = {};
   return n;
 }
 // Of an op that reads one word beside those of every sum.
@@ -106,7 +107,7 @@ TEST_CASE("suggested: the first of the list that every case meets, and none if a
         k, passed(f16, 0.4),
         [&](const Numerics& n) {
           if (i == 1) return n.mma_terms != 0;  // one case shows tensor cores, one stored steps
-          return i == 2 ? n.stores_intermediate : true;
+          return i == 2 ? n.stores == "exps" : true;
         },
         every_word);
   Record empty = passed(f16, 0.4);
@@ -114,13 +115,13 @@ TEST_CASE("suggested: the first of the list that every case meets, and none if a
   all.look(
       k, empty, [](const Numerics&) { return false; }, every_word);
   REQUIRE(all.lines().size() == 1);
-  CHECK(all.lines()[0].numerics == "accumulate=f32 chain=1 mma_terms=8 stores_intermediate");
+  CHECK(all.lines()[0].numerics == "accumulate=f32 chain=1 mma_terms=8 stores=exps");
   CHECK(all.lines()[0].cases == 3);
   CHECK(text_of(all.lines()[0]).find("fits all 3 cases; no verdict") != std::string::npos);
   all.look(
       k, passed(f16, 0.4), [](const Numerics&) { return false; }, every_word);
   CHECK(all.lines()[0].numerics.empty());
-  CHECK(text_of(all.lines()[0]).find("none of ") == 0);
+  CHECK(text_of(all.lines()[0]).find("no usual declaration fits") == 0);
   CHECK(nlohmann::json::parse(to_json(all.lines()[0])).at("record") == "suggested");
 }
 

@@ -124,8 +124,10 @@ TEST_CASE("aggregate: a step may err with one sign if the kernel declares its ro
   }
   FixedProblem problem(golden, bounds);
   problem.row_length = kCols;
-  const Numerics stores{.stores_intermediate = true};
-  CHECK(aggregate(problem, kNone(), stores, got.get()).within());
+  const Numerics stores{.stores = "s"};
+  ByFormula formula = kNone();
+  formula.steps = {{.name = "s"}};
+  CHECK(aggregate(problem, formula, stores, got.get()).within());
   CHECK_FALSE(aggregate(problem, kNone(), {}, got.get()).within());
 }
 

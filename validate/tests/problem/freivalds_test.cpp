@@ -93,12 +93,12 @@ TEST_CASE("freivalds: right products pass for many seeds; one wrong element, or 
 
 TEST_CASE("rmsnorm_gemm's sweep: declared roundings pass; what is wrong in rows that were not sampled is seen") {
   const Numerics kernels[] = {{.chain = {.lanes = 1}},
-                              {.chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
-                              {.chain = {.lanes = 1}, .mma_terms = 8, .rounds_weights = true}};
+                              {.chain = {.lanes = 1}, .mma_terms = 8, .stores = "n"},
+                              {.chain = {.lanes = 1}, .mma_terms = 8, .stores = "scaled_weight"}};
   for (const Numerics& numerics : kernels)
     for (const DType dtype : {f16, bf16})
       for (const char* fill : {"normal", "hot_channel", "cancelling", "uniform01", "constant_rows"}) {
-        INFO(name(dtype) << " " << fill << (numerics.rounds_weights ? " rounds weights" : ""));
+        INFO(name(dtype) << " " << fill << " " << numerics.stores);
         Sampled s(dtype, fill, numerics);
         REQUIRE(s.wrong_in_sample() == 0);
         for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(s.sweep(seed) < 1);

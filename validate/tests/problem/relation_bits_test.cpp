@@ -34,7 +34,7 @@ void write(const RunningSum::Args&, formula::Formula& f) {
 
 TEST_CASE("relation: bits are not asked beside a value out of range, nor of scaled f16 intermediates", "[relation]") {
   Kernel promises, stores;
-  stores.numerics.stores_intermediate = true;
+  stores.numerics.stores = "gate,up";
   // What is said of a result that is one unit in the last place off.
   const auto said = [](const char* op_name, const char* relation, DType t, const char* fill, const Kernel& kernel) {
     const Op& op = *find_op(op_name);
@@ -72,7 +72,7 @@ TEST_CASE("relation: a rest that is zero only before it is doubled is no finding
 
 TEST_CASE("relation: a weight of f16 is not scaled to the bit where its product with gamma may be rounded", "[relation]") {
   Kernel promises, rounds;
-  rounds.numerics.rounds_weights = true;
+  rounds.numerics.stores = "scaled_weight";
   for (const char* name : {"rmsnorm_gemm", "layernorm_linear"}) {
     const Op& op = *find_op(name);
     const Relation& r = *find_relation(op, small_case(op, f16), "weight_doubled");

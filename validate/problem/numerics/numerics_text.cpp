@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/problem/numerics_text.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,11 @@
 #include <set>
 #include <type_traits>
 
-#include "validate/base/error.hpp"
+#include "ops/core/stored.hpp"
 
 namespace assay {
 
 namespace {
-
-constexpr std::string_view kYes = "yes";
 
 std::string chain_text(const Chain& c) { return c.extra ? fmt::format("{}+{}", c.lanes, c.extra) : fmt::format("{}", c.lanes); }
 
@@ -79,6 +77,27 @@ bool read_flag(std::string_view text, Numerics& n) {
   return n.*Field = text == kYes;
 }
 
+// Whether a list has names, each once.  `is_item`: of what stands between the commas.
+template <class IsItem>
+bool is_list(std::string_view text, IsItem&& is_item) {
+  std::set<std::string_view> seen;
+  bool fits = !text.empty() && text != kYes && text.back() != ',';
+  each_name(text, [&](std::string_view item) { fits = fits && is_item(item) && seen.insert(name_of(item)).second; });
+  return fits;
+}
+bool read_stores(std::string_view text, Numerics& n) {
+  n.stores = lasting(std::string(text));
+  return is_list(text, [](std::string_view item) {
+    const std::string_view name = name_of(item);
+    const auto dtype = name == item ? f32 : parse_dtype(item.substr(name.size() + 1));
+    return is_name(name) && dtype && is_float(*dtype);
+  });
+}
+bool read_ways(std::string_view text, Numerics& n) {
+  n.ways = lasting(std::string(text));
+  return is_list(text, is_name);
+}
+
 constexpr NumericsWord kWords[] = {
     {"accumulate", "Sums, and all values between input and output, have this dtype.", "sum = fmaf(x, w, sum)",
      [](const Numerics& n) { return std::string(name(n.accumulate)); },
@@ -99,21 +118,15 @@ constexpr NumericsWord kWords[] = {
      [](std::string_view text, Numerics& n) { return read_factors(text, n.factors); }, [](Numerics& n) { n.factors = {}; }},
     {"mma_terms", "Products that a step of the tensor core adds before it truncates the sum.", "mma.sync, wgmma",
      number<&Numerics::mma_terms>, read_number<&Numerics::mma_terms>},
-    {"stores_intermediate", "The result of a step is rounded to the storage dtype before the next step reads it.",
-     "one CUDA kernel for the product, one for the bias", flag<&Numerics::stores_intermediate>,
-     read_flag<&Numerics::stores_intermediate>, omit<&Numerics::stores_intermediate>},
-    {"stores_every_step", "A product is rounded before its bias is added, and silu before it is multiplied.",
-     "matmul, add and silu as steps of a framework", flag<&Numerics::stores_every_step>, read_flag<&Numerics::stores_every_step>,
-     omit<&Numerics::stores_every_step>},
-    {"narrow_probabilities", "What a second product takes (p of attention, h of a feed-forward block) is rounded to the dtype.",
-     "P as f16 fragments for P V", flag<&Numerics::narrow_probabilities>, read_flag<&Numerics::narrow_probabilities>,
-     omit<&Numerics::narrow_probabilities>},
-    {"scaled_gradients", "scale dS is rounded to the storage dtype, not dS.", "dQ = (scale dS) K",
-     flag<&Numerics::scaled_gradients>, read_flag<&Numerics::scaled_gradients>, omit<&Numerics::scaled_gradients>},
-    {"rounds_weights", "gamma times the weight is rounded to the storage dtype.", "w[h] = half(gamma[h] * w[h])",
-     flag<&Numerics::rounds_weights>, read_flag<&Numerics::rounds_weights>, omit<&Numerics::rounds_weights>},
-    {"rounds_rotated", "The rotated q and k are rounded to the storage dtype.", "q = half(q cos - p sin)",
-     flag<&Numerics::rounds_rotated>, read_flag<&Numerics::rounds_rotated>, omit<&Numerics::rounds_rotated>},
+    {"stores",
+     "Results of these steps of the formula are rounded to the storage dtype before they are read. weights:f16 is rounded to "
+     "f16; "
+     "all: of every step. `describe OP` lists them.",
+     "one CUDA kernel for the product, one for the bias; P as f16 fragments for P V",
+     [](const Numerics& n) { return std::string(n.stores); }, read_stores, [](Numerics& n) { n.stores = {}; }},
+    {"ways", "What the formula says in two ways is computed in the second of them. `describe OP` lists these.",
+     "w[h] = half(gamma[h] * w[h]) in a LayerNorm before a product: `folded`",
+     [](const Numerics& n) { return std::string(n.ways); }, read_ways, [](Numerics& n) { n.ways = {}; }},
     {"function_error", "Relative error of exp, log, tanh, erf, sin and cos, in units of 2^-24.", "expf: 4 (2 ulp)",
      number<&Numerics::function_error>, read_number<&Numerics::function_error>, omit<&Numerics::function_error>},
     {"exponent_error", "A sigmoid's exp is taken by exp2: relative error of the exponent, in units of 2^-24.",
@@ -182,28 +195,6 @@ std::string text_of(const Numerics& n) {
     if (const std::string value = w.value(n); !value.empty())
       text += fmt::format("{}{}{}", text.empty() ? "" : " ", w.word, value == kYes ? "" : "=" + value);
   return text;
-}
-
-Numerics numerics_from(std::string_view text) {
-  Numerics n;
-  std::set<std::string_view> seen;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size()), equals = std::min(text.find('='), end);
-    const std::string_view word = text.substr(0, equals), value = equals < end ? text.substr(equals + 1, end - equals - 1) : kYes;
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (end == 0) continue;  // several spaces
-    const auto* known = std::find_if(std::begin(kWords), std::end(kWords), [&](const NumericsWord& w) { return w.word == word; });
-    if (known == std::end(kWords)) {
-      Names names;
-      for (const NumericsWord& w : kWords) names.push_back(w.word);
-      throw BadInput(unknown("word of numerics", word, names) + "  (validate describe numerics)");
-    }
-    if (!seen.insert(word).second) throw BadInput(fmt::format("the word '{}' of numerics is given twice", word));
-    if (!known->read(value, n))
-      throw BadInput(
-          fmt::format("'{}' is no value of the word '{}' of numerics  (validate describe numerics)", value.substr(0, 80), word));
-  }
-  return n;
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A declaration of numerics as text: "accumulate=f32 chain=32+5 rounds_weights".
+// A declaration of numerics as text: "accumulate=f32 chain=32+5 stores=scores,weights".
 #pragma once
 
 #include <span>
@@ -9,6 +9,9 @@
 #include "ops/core/contract.hpp"
 
 namespace assay {
+
+// What a word without a value has.
+inline constexpr std::string_view kYes = "yes";
 
 // A word of a declaration, a field of Numerics.
 struct NumericsWord {
@@ -30,7 +33,8 @@ std::string claims_too_much(const Numerics&);
 
 std::string text_of(const Numerics& n);
 
-// Reads such a text; words that are missing have their default.  Throws BadInput, naming the word.
-Numerics numerics_from(std::string_view text);
+// Reads such a text; words that are missing have their default.  Throws BadInput, naming the word, or the step that the op's
+// formula does not have.  `op`: empty, or one that is not known, if it is not said of which.
+Numerics numerics_from(std::string_view text, std::string_view op = {});
 
 }  // namespace assay

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/problem/habits.hpp"
+#include "validate/problem/numerics/habits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "validate/problem/numerics_text.hpp"
+#include "ops/core/stored.hpp"
+#include "validate/problem/numerics/numerics_text.hpp"
 
 namespace assay {
 
 namespace {
 
 constexpr std::string_view kHabits[] = {
-    "cancelling_gelu",    "tanh_sigmoid",   "flushes_subnormals",  "flushes_storage",       "exponent_error=2",
-    "quotient_error=2.2", "root_error=2.2", "fused_exponent",      "folded_affine",         "running_moments",
-    "rescales=1",         "mma_terms=8",    "stores_intermediate", "stores_every_step",     "narrow_probabilities",
-    "scaled_gradients",   "rounds_weights", "rounds_rotated",      "reduced_angle_error=2", "angle_error=33",
-    "factors=tf32",       "factors=bf16",   "accumulate=f16",      "accumulate=bf16"};
+    "cancelling_gelu",    "tanh_sigmoid",   "flushes_subnormals", "flushes_storage", "exponent_error=2",
+    "quotient_error=2.2", "root_error=2.2", "fused_exponent",     "folded_affine",   "running_moments",
+    "rescales=1",         "mma_terms=8",    "stores=all",         "angle_error=33",  "reduced_angle_error=2",
+    "factors=tf32",       "factors=bf16",   "accumulate=f16",     "accumulate=bf16"};
 
 const NumericsWord& word_of(std::string_view habit) {
   const std::string_view name = habit.substr(0, habit.find('='));
@@ -25,15 +25,26 @@ const NumericsWord& word_of(std::string_view habit) {
 
 }  // namespace
 
-std::span<const std::string_view> habits() { return kHabits; }
+std::vector<std::string> habits(const Op& op) {
+  std::vector<std::string> all(std::begin(kHabits), std::end(kHabits));
+  for (const FormulaStep& step : op.formula.steps) all.push_back("stores=" + step.name);
+  for (const std::string& way : op.formula.ways) all.push_back("ways=" + way);
+  return all;
+}
 
 std::optional<Numerics> with_habit(const Numerics& n, std::string_view word) {
   const NumericsWord& known = word_of(word);
-  // Note: every text has the dtype of sums.
-  if (known.value(n) != known.value({})) return {};
   const std::size_t equals = word.find('=');
+  std::string value(equals == word.npos ? "yes" : word.substr(equals + 1));
+  if (known.word == "stores" || known.word == "ways") {
+    const std::string_view said = known.word == "stores" ? n.stores : n.ways;
+    if (lists(said, value) || lists(said, kAllSteps)) return {};
+    if (!said.empty() && value != kAllSteps) value = std::string(said) + "," + value;
+  } else if (known.value(n) != known.value({})) {  // Note: every text has the dtype of sums.
+    return {};
+  }
   Numerics with = n;
-  known.read(equals == word.npos ? "yes" : word.substr(equals + 1), with);
+  known.read(value, with);
   return with;
 }
 

@@ -5,19 +5,18 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "ops/core/contract.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 
-// "cancelling_gelu", "rescales=1": the words, with a usual value.
-std::span<const std::string_view> habits();
-// The numerics with such a word too; nothing if they have the word already.
+// "cancelling_gelu", "rescales=1", "stores=h": the words, with a usual value, and those for the steps and ways of an op.
+std::vector<std::string> habits(const Op&);
+// The numerics with such a word too; nothing if they have the word already, or the step among those that they store.
 std::optional<Numerics> with_habit(const Numerics&, std::string_view word);
 
 // The words that make all wrong outputs of a kernel right.
