@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts the judge on trial with packed kernels of other hands: broken ones over smoke and edges, with the rules of other judges
 # beside it, two seeds of random and the watch; sound ones over smoke, edges and two seeds of random.
-#   run.sh [--pinned] FOLDER...     faults_1, ... faults_9, exploits, sound
+#   run.sh [--pinned] FOLDER...     faults_1, ... faults_10, exploits, sound
 # --pinned: by the tree of the commit that FOLDER.txt names, in a worktree of its own.  Without it by this tree, with which old
 # kernels need not compile.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-usage() { echo "run.sh: $1; give one or more of faults_1, ... faults_9, exploits, sound" >&2; exit 2; }
+usage() { echo "run.sh: $1; give one or more of faults_1, ... faults_10, exploits, sound" >&2; exit 2; }
 pinned=
 [ "${1-}" != --pinned ] || { pinned=yes; shift; }
 [ $# -gt 0 ] || usage "no folder"
 for folder in "$@"; do
-  case $folder in faults_[1-9] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
+  case $folder in faults_[1-9] | faults_10 | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
 done
 here=$PWD
 source reports/trial/build.sh
