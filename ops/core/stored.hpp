@@ -39,6 +39,11 @@ constexpr std::string_view name_of(std::string_view listed) {
   return {listed.begin(), std::find(listed.begin(), listed.end(), ':')};
 }
 
+inline void append_name(std::string& list, std::string_view name) {
+  if (!list.empty()) list += ',';
+  list += name;
+}
+
 constexpr bool lists(std::string_view list, std::string_view name) {
   bool found = false;
   each_name(list, [&](std::string_view listed) { found = found || listed == name; });

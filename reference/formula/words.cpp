@@ -98,18 +98,13 @@ Legality has_rules(const Graph& all, const Numerics& numerics) {
 
 namespace {
 
-void append(std::string& list, std::string_view name) {
-  if (!list.empty()) list += ',';
-  list += name;
-}
-
 // Of the steps that are declared as stored, those of the graph whose results that rounds.
 std::string_view stores_read(const Graph& graph, DType storage, const Numerics& numerics) {
   std::string list;
   for (const FormulaStep& step : steps_of(graph)) {
     const std::optional<DType> to = stored_as(numerics, step.name, storage);
     if (!to) continue;
-    append(list, step.name);
+    append_name(list, step.name);
     if (*to == storage) continue;
     list += ':';
     list += name(*to);
@@ -120,7 +115,7 @@ std::string_view stores_read(const Graph& graph, DType storage, const Numerics& 
 std::string_view ways_read(const Graph& graph, const Numerics& numerics) {
   std::string list;
   for (const std::string& way : ways_of(graph))
-    if (lists(numerics.ways, way)) append(list, way);
+    if (lists(numerics.ways, way)) append_name(list, way);
   return lasting(list);
 }
 

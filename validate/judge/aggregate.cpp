@@ -21,8 +21,12 @@ constexpr double kPredictedFlops = 1e6;
 // The numerics of the same kernel if it stored no step but those that belong to A in any case.
 Numerics without_storage(const ByFormula& formula, Numerics n) {
   std::string kept;
-  for (const FormulaStep& step : formula.steps)
-    if (step.is_summed && !step.has_own_sums && !said_of(n, step.name).empty()) kept += (kept.empty() ? "" : ",") + step.name;
+  for (const FormulaStep& step : formula.steps) {
+    const std::string_view said = said_of(n, step.name);
+    if (said.empty() || !step.is_summed || step.has_own_sums) continue;
+    append_name(kept, step.name);
+    kept += said.substr(name_of(said).size());  // its dtype
+  }
   n.stores = lasting(kept);
   return n;
 }

@@ -11,10 +11,12 @@
 //       kernel that stores no intermediate.  That is what the accumulator's precision costs: constants and functions that are
 //       off by the same for every element, truncating tensor cores.  An op without constants and functions (ByFormula::only_sums)
 //       has A = 0 unless it uses tensor cores.
-//       R belongs to A where stored intermediates may take few values (Numerics::stores_intermediate): the same rounding error
-//       then repeats, so the mean of all need not be zero.  exp(x - max) and x + r of 16-bit numbers take few values.  So does a
-//       stored value plus a bias: a bias below half the spacing is lost in every row alike.  So does a norm: a channel that
-//       outweighs its row becomes +-sqrt(channels), times its gamma, in every such row.
+//       R belongs to A where stored intermediates may take few values: the same rounding error then repeats, so the mean of all
+//       need not be zero.  exp(x - max) and x + r of 16-bit numbers take few values.  So does a stored value plus a bias: a bias
+//       below half the spacing is lost in every row alike.  So does a norm: a channel that outweighs its row becomes
+//       +-sqrt(channels), times its gamma, in every such row.  A step that is only summed (FormulaStep::is_summed) is another
+//       matter.  If each of its elements has a sum of products of its own, as p of attention has, its roundings are draws, and
+//       belong to R.  If not, as with a rotated key, or gamma times a weight, rows share its roundings, and T' keeps them.
 //       So do narrowed factors (Factors): the same weights round to the same numbers for every row.
 //       So do sums of t terms, where t is small: rows share one factor of each product, and the other has 2^(p-1) significands in
 //       the inputs' dtype, of p bits.  So a sum has some 2^(t(p-1)) of them, whose mean error is 2^(-t(p-1)/2) of its deviation.

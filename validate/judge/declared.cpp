@@ -184,7 +184,7 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
     for (const std::size_t w : words_of(*read))
       if (std::ranges::find(m.read, w) == m.read.end()) m.read.push_back(w);
     each_name(read->stores, [&](std::string_view step) {
-      if (!lists(m.stored, step)) m.stored += (m.stored.empty() ? "" : ",") + std::string(step);
+      if (!lists(m.stored, step)) append_name(m.stored, step);
     });
     return false;
   });

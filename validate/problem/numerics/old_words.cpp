@@ -82,10 +82,11 @@ std::string with_new_words(std::string_view text, std::string_view op) {
   };
   replaces("weights", "exps");
   replaces("p", "p_of_dv");
-  std::string list;
-  for (const std::string_view step : steps) list += (list.empty() ? "stores=" : ",") + std::string(step);
-  if (op == "layernorm_linear" && says("rounds_weights")) list += " ways=folded";
-  return rest + list;
+  std::string stores;
+  for (const std::string_view step : steps) append_name(stores, step);
+  if (!stores.empty()) rest += "stores=" + stores;
+  if (op == "layernorm_linear" && says("rounds_weights")) rest += " ways=folded";
+  return rest;
 }
 
 }  // namespace assay
