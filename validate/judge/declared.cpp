@@ -53,9 +53,33 @@ std::vector<Numerics> suggestions(const Op& op) {
   return all;
 }
 
-Numerics without(Numerics n, std::span<const std::size_t> words) {
-  for (const std::size_t w : words) numerics_words()[w].omit(n);
+constexpr std::string_view kStores = "stores=";
+
+// A declaration without these of its words: "flushes_subnormals", and of the steps that it stores each on its own, "stores=h".
+Numerics without(Numerics n, std::span<const std::string> words) {
+  for (const std::string_view word : words) {
+    if (!word.starts_with(kStores)) {
+      std::ranges::find(numerics_words(), word, &NumericsWord::word)->omit(n);
+      continue;
+    }
+    std::string left;
+    each_name(n.stores, [&](std::string_view step) {
+      if (step != word.substr(kStores.size())) append_name(left, step);
+    });
+    n.stores = lasting(left);
+  }
   return n;
+}
+
+// Such words, without which the declaration is another.
+std::vector<std::string> words_to_omit(const Numerics& n) {
+  std::vector<std::string> words;
+  for (const NumericsWord& w : numerics_words()) {
+    if (w.word == "stores")
+      each_name(n.stores, [&](std::string_view step) { words.push_back(std::string(kStores) + std::string(step)); });
+    else if (const std::string word(w.word); w.omit && without(n, {&word, 1}) != n) words.push_back(word);
+  }
+  return words;
 }
 
 // The words of a declaration that are not at their default, by number.
@@ -111,8 +135,7 @@ Declared::Seen& Declared::seen(const Kernel& k) {
   Seen& s = at->second;
   if (!fresh) return s;
   s.declared = k.numerics;
-  for (std::size_t w = 0; w < numerics_words().size(); ++w)
-    if (numerics_words()[w].omit && without(s.declared, {&w, 1}) != s.declared) s.spare.push_back(w);
+  s.spare = words_to_omit(s.declared);
   return s;
 }
 
@@ -129,7 +152,7 @@ void Declared::look(const Kernel& kernel, const Record& r, const std::function<d
   if (s.spare.empty()) return;
   double all = margin(without(s.declared, s.spare));
   if (!(all <= 1)) {
-    std::erase_if(s.spare, [&](std::size_t w) { return !(margin(without(s.declared, {&w, 1})) <= 1); });
+    std::erase_if(s.spare, [&](const std::string& w) { return !(margin(without(s.declared, {&w, 1})) <= 1); });
     while (!s.spare.empty()) {
       all = margin(without(s.declared, s.spare));
       if (all <= 1) break;
@@ -148,11 +171,11 @@ std::vector<DeclaredLine> Declared::looser() const {
                       .kernel = key.second,
                       .numerics = text_of(s.declared),
                       .cases = s.cases,
+                      .spare = s.spare,
                       .fits = text_of(without(s.declared, s.spare)),
                       .f32_cases = s.f32_cases,
                       .most_error = s.most_error,
                       .narrower = s.narrower};
-    for (const std::size_t w : s.spare) line.spare.emplace_back(numerics_words()[w].word);
     if (line.words_spare() || line.error_spare()) all.push_back(std::move(line));
   }
   return all;

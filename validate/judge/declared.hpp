@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether kernels declare more errors than they make.  A looser declaration gives a wider bound, in which a fault can hide.  Over
 // a whole run this looks, for each kernel, for
-//   spare words    words of its numerics without which every output would have passed too, though the bound would have been less
-//                  than two thirds in some place.  All of them together: the declaration without them is the tightest that fits
-//                  the run.  Left out are words for the order of a sum (chain, rescales, mma_terms), since no data shows an
-//                  order.
+//   spare words    words of its numerics, and of the steps that it stores each, without which every output would have passed too,
+//                  though the bound would have been less than two thirds in some place.  All of them together: the declaration
+//                  without them is the tightest that fits the run.  Left out are words for the order of a sum (chain, rescales,
+//                  mma_terms), since no data shows an order.
 //   spare error    the largest rms error of a case in f32, in units of what the oracle predicts with these numerics.  Far below 1
 //                  it says that the chain of the sums, or the error of a function, is declared too large.  In f16 and bf16 the
 //                  rounding of the output hides this.
@@ -36,7 +36,7 @@ class Declared {
   struct Seen {
     std::mutex mutex{};
     Numerics declared{};
-    std::vector<std::size_t> spare{};  // indices of numerics_words()
+    std::vector<std::string> spare{};
     std::int64_t cases = 0, f32_cases = 0;
     double most_error = 0, narrower = 1;
   };

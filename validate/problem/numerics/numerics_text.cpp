@@ -123,7 +123,7 @@ constexpr NumericsWord kWords[] = {
      "f16; "
      "all: of every step. `describe OP` lists them.",
      "one CUDA kernel for the product, one for the bias; P as f16 fragments for P V",
-     [](const Numerics& n) { return std::string(n.stores); }, read_stores, [](Numerics& n) { n.stores = {}; }},
+     [](const Numerics& n) { return std::string(n.stores); }, read_stores},
     {"ways", "What the formula says in two ways is computed in the second of them. `describe OP` lists these.",
      "w[h] = half(gamma[h] * w[h]) in a LayerNorm before a product: `folded`",
      [](const Numerics& n) { return std::string(n.ways); }, read_ways, [](Numerics& n) { n.ways = {}; }},

@@ -20,7 +20,7 @@ struct NumericsWord {
   std::string_view code;                    // such code
   std::string (*value)(const Numerics& n);  // "f32"; a bool's word stands alone, with the value "yes"; empty: the default
   bool (*read)(std::string_view value, Numerics& n);  // false: no value of this word
-  void (*omit)(Numerics& n) = nullptr;                // takes the word back, which narrows the bound; null: cannot be omitted
+  void (*omit)(Numerics& n) = nullptr;  // takes the word back, which narrows the bound; null: it is not omitted as a whole
 };
 
 // All words, in the order in which they are written.

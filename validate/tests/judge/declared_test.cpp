@@ -33,7 +33,7 @@ Record passed(DType dtype, double margin, std::optional<double> rms_ratio = {}) 
 TEST_CASE("declared: words that no case needs are told, with what fits without them", "[declared]") {
   Numerics n;
   n.accumulate = f16;
-  n.stores = "z";
+  n.stores = "h,z";
   n.flushes_subnormals = true;
   n.function_error = 2;
   const Kernel k = kernel(n);
@@ -41,13 +41,14 @@ TEST_CASE("declared: words that no case needs are told, with what fits without t
   for (int i = 0; i < 40; ++i)
     all.look(k, passed(f16, 0.4), [&](const Numerics& tried) {
       if (i == 3 && tried.accumulate != f16) return 1.2;  // one case needs the sums in f16
-      return !tried.stores.empty() ? 0.4 : 0.8;
+      if (!lists(tried.stores, "h")) return 1.5;          // one of the steps is needed
+      return lists(tried.stores, "z") ? 0.4 : 0.8;
     });
   REQUIRE(all.looser().size() == 1);
   const DeclaredLine line = all.looser()[0];
   CHECK(line.cases == 40);
-  CHECK(line.spare == std::vector<std::string>{"stores", "flushes_subnormals"});
-  CHECK(line.fits == "accumulate=f16 chain=1 function_error=2");
+  CHECK(line.spare == std::vector<std::string>{"stores=z", "flushes_subnormals"});
+  CHECK(line.fits == "accumulate=f16 chain=1 stores=h function_error=2");
   CHECK(line.words_spare());
   CHECK_FALSE(line.error_spare());
   CHECK(nlohmann::json::parse(to_json(line)).at("fits") == line.fits);
