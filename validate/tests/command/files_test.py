@@ -112,18 +112,18 @@ def test_numerics(validate):
 
 def test_suggested_numerics(validate):
     said = validate("judge in.npz y.npz --suggest-numerics --json suggested.jsonl")
-    assert "suggested      `accumulate=f32 chain=1` is the tightest of" in said.out
+    assert "suggested      `accumulate=f32 chain=1` is the tightest" in said.out
     (suggested,) = of_kind("suggested", records("suggested.jsonl"))
     assert "accumulate=f32 chain=1" in suggested.values()
 
 
 def test_no_numerics_suit_wrong_outputs(validate):
-    assert "suggested      none of " in validate("judge in.npz wrong.npz --suggest-numerics", code=1).out
+    assert "suggested      no usual declaration" in validate("judge in.npz wrong.npz --suggest-numerics", code=1).out
 
 
 def test_suggested_numerics_of_a_kernel(validate):
     said = validate("run --backend simt --op softmax --kernel naive --suite sanitize --suggest-numerics")
-    assert "SUGGESTED  softmax/naive  `accumulate=f32 chain=1` is the tightest of" in said.out
+    assert "SUGGESTED  softmax/naive  `accumulate=f32 chain=1` is the tightest" in said.out
 
 
 # --- an op that changes a tensor: its old and its new values have one name, so one file has either
