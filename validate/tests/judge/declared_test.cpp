@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/core/stored.hpp"
 #include "validate/judge/declared.hpp"
 
 #include <nlohmann/json.hpp>
