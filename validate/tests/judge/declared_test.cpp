@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/core/stored.hpp"
 #include "validate/judge/declared.hpp"
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "catch_shim.hpp"
+#include "ops/core/stored.hpp"
 
 using namespace assay;
 
