@@ -18,10 +18,14 @@ namespace assay {
 inline constexpr std::string_view kExps = "exps", kWeights = "weights";
 inline constexpr std::string_view kAllSteps = "all";
 
-// Whether text can be the name of a step or of a way.
+// Whether text can be the name of a way, or of a step of its own.
 constexpr bool is_name(std::string_view text) {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   return !text.empty() && std::all_of(text.begin(), text.end(), fits);
+}
+
+constexpr bool is_step_name(std::string_view text) {
+  return is_name(text) && text != kAllSteps && text != kExps && text != kWeights;
 }
 
 // Visits the names of a list, "scores,weights:f16".
@@ -50,11 +54,11 @@ constexpr bool lists(std::string_view list, std::string_view name) {
   return found;
 }
 
-// What a declaration says of a step, as "weights:f16"; empty: nothing.
-constexpr std::string_view said_of(const Numerics& numerics, std::string_view step) {
+// What a list says of a name, as "weights:f16" or "all"; empty: nothing.
+constexpr std::string_view said_of(std::string_view list, std::string_view name) {
   std::string_view said;
-  each_name(numerics.stores, [&](std::string_view listed) {
-    if (name_of(listed) == step || name_of(listed) == kAllSteps) said = listed;
+  each_name(list, [&](std::string_view listed) {
+    if (name_of(listed) == name || name_of(listed) == kAllSteps) said = listed;
   });
   return said;
 }
@@ -68,7 +72,7 @@ constexpr bool holds(DType wide, DType narrow) {
 // The dtype to which a kernel of these numerics rounds the result of a step before it is read; none: it is read as it is, or is
 // stored in a dtype that holds it.  `storage`: the dtype of the case's tensors.
 constexpr std::optional<DType> stored_as(const Numerics& numerics, std::string_view step, DType storage) {
-  const std::string_view said = said_of(numerics, step);
+  const std::string_view said = said_of(numerics.stores, step);
   if (said.empty()) return {};
   const std::string_view name = name_of(said);
   const DType to = name == said ? storage : parse_dtype(said.substr(name.size() + 1)).value_or(storage);
@@ -81,6 +85,19 @@ inline std::string_view lasting(const std::string& list) {
   static std::set<std::string> lists;
   const std::lock_guard lock(mutex);
   return *lists.insert(list).first;
+}
+// The same list with a name more, or without it.
+inline std::string_view with_name(std::string_view list, std::string_view name) {
+  std::string more(list);
+  append_name(more, name);
+  return lasting(more);
+}
+inline std::string_view without_name(std::string_view list, std::string_view name) {
+  std::string less;
+  each_name(list, [&](std::string_view listed) {
+    if (listed != name) append_name(less, listed);
+  });
+  return lasting(less);
 }
 
 }  // namespace assay

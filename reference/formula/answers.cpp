@@ -44,7 +44,7 @@ class Answers final : public FormulaAnswers {
         storage_(storage),
         rows_of_(std::move(rows_of)),
         need_(need),
-        first_way_(decided(graph_, [](const Node&) { return false; }), inputs_, rows_of_, need) {
+        first_way_(decided(graph_, ""), inputs_, rows_of_, need) {
     std::size_t next = 0;
     for (const Port& output : graph_.outputs) span_of_.push_back(graph_.size(set_of(output.axes)) > 0 ? next++ : kNoSpan);
     first_way_.visit([&](const PartOf& part) { write(part, values, [&](std::size_t i) { return part.values->output(i); }); });

@@ -25,7 +25,7 @@ Graph decided(Graph graph, const std::function<bool(const Node&)>& second) {
 }
 
 Graph decided(Graph graph, std::string_view ways) {
-  return decided(std::move(graph), [ways](const Node& n) { return !n.name.empty() && lists(ways, n.name); });
+  return decided(std::move(graph), [ways](const Node& n) { return lists(ways, n.name); });
 }
 
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs) {

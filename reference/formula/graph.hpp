@@ -200,8 +200,8 @@ struct Graph {
 // The graph with these outputs, and only the nodes that they need; inputs that none needs stay if asked for.
 Graph only(const Graph& graph, std::vector<Port> outputs, bool all_inputs);
 
-// The graph with one of the two ways wherever there is `either`, the second where second(node) says so; or of these ways of a
-// declaration (Numerics::ways).
+// The graph with one of the two ways wherever there is `either`: the second where second(node) says so, or where a declaration
+// names it (Numerics::ways).
 Graph decided(Graph graph, const std::function<bool(const Node&)>& second);
 Graph decided(Graph graph, std::string_view ways);
 

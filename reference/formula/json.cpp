@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ops/core/stored.hpp"
 #include "reference/formula/field.hpp"
 #include "reference/formula/graph.hpp"
 #include "reference/formula/visit.hpp"
@@ -106,6 +107,9 @@ class Reader {
     if (json.contains("over")) node.over = axes(json.at("over"));
     if (json.contains("number")) node.number = number(json.at("number"));
     if (json.contains("name")) node.name = json.at("name").get<std::string>();
+    const bool is_named =
+        node.kind == Kind::step ? is_step_name(node.name) : node.kind != Kind::either || node.name.empty() || is_name(node.name);
+    if (!is_named) refuse(which + " has a name that no declaration can have");
     if (json.contains("to")) node.to = dtype(json.at("to").get<std::string>(), which);
     if (kind->arguments >= 0 && static_cast<int>(node.arguments.size()) != kind->arguments)
       refuse(which + " has another number of arguments");

@@ -207,11 +207,12 @@ class Rounded final : public Interpretation {
     const Field sum = add_up(
         e, x.axes & ~node.over, [&](double so_far, double v) { return round_(so_far + v); }, exps);
     if (node.kind == Kind::softmax || node.kind == Kind::softmax_or_zero) {
-      const bool or_zero = node.kind == Kind::softmax_or_zero;
+      const bool or_zero = node.kind == Kind::softmax_or_zero, is_weight = is_read(exact_.graph(), node);
       return map(
           e,
           [&](double v, double s, double m) {
-            return or_zero && m == -kInfinity ? 0.0 : round_.stored(round_(round_.stored(v, kExps) / s), kWeights);
+            const double weight = or_zero && m == -kInfinity ? 0.0 : round_(round_.stored(v, kExps) / s);
+            return is_weight ? round_.stored(weight, kWeights) : weight;
           },
           exps, sum, top);
     }

@@ -120,8 +120,7 @@ Array put(const Operand& a, Axis axis, const Array& indices, Place place) {
 }
 
 Array step(std::string_view name, const Operand& a) {
-  const bool is_taken = name == kAllSteps || name == kExps || name == kWeights;
-  if (!is_name(name) || is_taken)
+  if (!is_step_name(name))
     refuse(a.place, "'" + std::string(name) + "' cannot name a step: a name of a-z, 0-9 and '_' was expected, which is not " +
                         std::string(kAllSteps) + ", " + std::string(kExps) + " or " + std::string(kWeights));
   Formula& f = formula_of(a);

@@ -17,9 +17,9 @@
 //   sums     The products and their sum are a dot's (gemm_bound.hpp), whose weights have moved by e^t.  The sum of exps errs by u
 //            for each addition, and the quotient by (2 + Q) u.
 //
-//   stored   Where exps are rounded before the product, with either form in the sum, or the weights themselves: sum p eta (v -
-//   o),
-//            a walk if errors are independent, else the worst case.  eta is uniform within u: a deviation of u/sqrt(3), 0.58 u.
+//   stored   Where exps or the weights themselves are rounded before the product, with either form in the sum of exps:
+//            sum p eta (v - o), a walk if errors are independent, else the worst case.  eta is uniform within u: a deviation of
+//            u/sqrt(3), 0.58 u.
 //
 //   lost     What is below the least normal value vanishes or becomes subnormal.  For an exp the loss is relative to the largest,
 //            which is 1; for a weight to their sum.

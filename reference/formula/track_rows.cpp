@@ -171,7 +171,7 @@ Off Tracked::weigh(int i) const {
   Off result{.any = off, .fresh = {}};
   const std::optional<DType> exps_as = stored_as(kExps);
   Off stored_exps = exps_as ? stored(i, std::move(result), *exps_as) : std::move(result);
-  const std::optional<DType> weights_as = is_read(values_.graph(), i) ? stored_as(kWeights) : std::nullopt;
+  const std::optional<DType> weights_as = is_read(values_.graph(), n) ? stored_as(kWeights) : std::nullopt;
   return weights_as ? stored(i, std::move(stored_exps), *weights_as) : stored_exps;
 }
 

@@ -19,8 +19,6 @@ const Node& argument(const Graph& graph, const Node& n, std::size_t k) {
 
 bool is_mean(const Graph& graph, const Node& n) { return n.kind == Kind::divide && argument(graph, n, 0).kind == Kind::sum; }
 
-bool is_softmax(Kind k) { return k == Kind::softmax || k == Kind::softmax_or_zero; }
-
 // Whether an array is read by sums alone, as a term or as a factor of one, perhaps behind a mask, a sign or a factor that is a
 // number.
 bool is_summed(const Graph& graph, int array) {
@@ -51,23 +49,27 @@ bool has_own_sums(const Graph& graph, std::size_t array) {
   return has[array];
 }
 
+// Visits what kernels may store, by its name: visit(graph, node, name).  A name may come several times.
+template <class Visit>
+void each_step(const Graph& graph, Visit&& visit) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& n = graph.nodes[i];
+    if (n.kind == Kind::step) visit(graph, i, n.name);
+    if (n.kind != Kind::softmax && n.kind != Kind::softmax_or_zero) continue;
+    visit(graph, i, kExps);
+    if (is_read(graph, n)) visit(graph, i, kWeights);
+  }
+  for (const Graph& body : graph.bodies) each_step(body, visit);
+}
+
 }  // namespace
 
 std::vector<FormulaStep> steps_of(const Graph& graph) {
   std::vector<FormulaStep> steps;
-  for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
-    const Node& n = graph.nodes[k];
-    const int i = static_cast<int>(k);
-    const auto named = [&](std::string_view name) {
-      return FormulaStep{.name = std::string(name), .is_summed = is_summed(graph, i), .has_own_sums = has_own_sums(graph, k)};
-    };
-    if (n.kind == Kind::step) add_step(steps, named(n.name));
-    if (!is_softmax(n.kind)) continue;
-    add_step(steps, named(kExps));
-    if (is_read(graph, i)) add_step(steps, named(kWeights));
-  }
-  for (const Graph& body : graph.bodies)
-    for (const FormulaStep& step : steps_of(body)) add_step(steps, step);
+  each_step(graph, [&](const Graph& of, std::size_t i, std::string_view name) {
+    add_step(steps,
+             {.name = std::string(name), .is_summed = is_summed(of, static_cast<int>(i)), .has_own_sums = has_own_sums(of, i)});
+  });
   return steps;
 }
 
@@ -80,8 +82,10 @@ std::vector<std::string> ways_of(const Graph& graph) {
   return ways;
 }
 
-bool is_read(const Graph& graph, int softmax) {
-  return std::ranges::any_of(graph.nodes, [softmax](const Node& n) { return std::ranges::count(n.arguments, softmax) > 0; });
+bool is_read(const Graph& graph, const Node& softmax) {
+  return std::ranges::any_of(graph.nodes, [&](const Node& n) {
+    return std::ranges::any_of(n.arguments, [&](int a) { return &graph.nodes[static_cast<std::size_t>(a)] == &softmax; });
+  });
 }
 
 Legality has_rules(const Graph& all, const Numerics& numerics) {
@@ -98,17 +102,17 @@ Legality has_rules(const Graph& all, const Numerics& numerics) {
 
 namespace {
 
-// Of the steps that are declared as stored, those of the graph whose results that rounds.
+// Of the declared steps, those that the graph has and whose results are rounded.
 std::string_view stores_read(const Graph& graph, DType storage, const Numerics& numerics) {
   std::string list;
-  for (const FormulaStep& step : steps_of(graph)) {
-    const std::optional<DType> to = stored_as(numerics, step.name, storage);
-    if (!to) continue;
-    append_name(list, step.name);
-    if (*to == storage) continue;
+  each_step(graph, [&](const Graph&, std::size_t, std::string_view step) {
+    const std::optional<DType> to = stored_as(numerics, step, storage);
+    if (!to || !said_of(list, step).empty()) return;
+    append_name(list, step);
+    if (*to == storage) return;
     list += ':';
     list += name(*to);
-  }
+  });
   return lasting(list);
 }
 

@@ -17,8 +17,8 @@ Legality has_rules(const Graph& graph, const Numerics& numerics);
 std::vector<FormulaStep> steps_of(const Graph& graph);
 // The names of what can be computed in two ways.
 std::vector<std::string> ways_of(const Graph& graph);
-// Whether the result of a softmax is read on: it is then more than an output.
-bool is_read(const Graph& graph, int softmax);
+// Whether the result of a softmax, a node of the graph, is read on: it is then more than an output.
+bool is_read(const Graph& graph, const Node& softmax);
 
 // Of numerics for which there are rules: the same, but words that no rule of the graph's nodes reads have their default.  The
 // bounds are the same.  `storage`: the dtype of the tensors that share the case's.

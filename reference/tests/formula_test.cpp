@@ -309,6 +309,24 @@ TEST_CASE("formula: a mean over a row of only -inf reads nothing", "[formula]") 
   CHECK(std::isnan(answers[0].values[1]));
 }
 
+TEST_CASE("formula: a step has a name that declarations can have, and a softmax has its own", "[formula]") {
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const auto with_step = [](const char* name) { return refused([name](Formula& f) { f.out("y", step(name, f.in("x") * 2)); }); };
+  for (const char* name : {"", "all", "exps", "weights", "Z", "a,b", "a:f16"}) CHECK(has(with_step(name), "cannot name a step"));
+  CHECK(with_step("z_1") == "");
+  CHECK(has(refused([](Formula& f) { f.out("y", either(f.in("x") * 2, f.in("x") + f.in("x"), "a,b")); }), "cannot name a way"));
+
+  std::vector<double> x = {1}, y(1);
+  Formula f;
+  f.declare_input("x", {"rows"}, test::vector_of(x));
+  f.declare_output("y", {"rows"}, test::vector_of(y));
+  f.out("y", step("z", f.in("x") * 2));
+  std::string json = to_json(f.graph());
+  CHECK(parse(json) == f.graph());
+  json.replace(json.find("\"z\""), 3, "\"z,all\"");
+  CHECK_THROWS_AS(parse(json), FormulaError);
+}
+
 TEST_CASE("formula: what is stored may be stored before its last addition", "[formula]") {
   std::vector<double> x = {100}, b = {-99.9}, y(1);
   Formula f;

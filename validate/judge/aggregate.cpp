@@ -22,7 +22,7 @@ constexpr double kPredictedFlops = 1e6;
 Numerics without_storage(const ByFormula& formula, Numerics n) {
   std::string kept;
   for (const FormulaStep& step : formula.steps) {
-    const std::string_view said = said_of(n, step.name);
+    const std::string_view said = said_of(n.stores, step.name);
     if (said.empty() || !step.is_summed || step.has_own_sums) continue;
     append_name(kept, step.name);
     kept += said.substr(name_of(said).size());  // its dtype
@@ -34,7 +34,7 @@ Numerics without_storage(const ByFormula& formula, Numerics n) {
 // Whether the same rounding error may repeat: of stored steps, of sums of few terms, of weights that are narrowed factors.
 bool repeats(const ByFormula& formula, const Numerics& n, bool few) {
   return n.factors.precision != 0 || std::ranges::any_of(formula.steps, [&](const FormulaStep& step) {
-           return !said_of(n, step.name).empty() && (!step.is_summed || (few && step.has_own_sums));
+           return !said_of(n.stores, step.name).empty() && (!step.is_summed || (few && step.has_own_sums));
          });
 }
 

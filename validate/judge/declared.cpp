@@ -53,76 +53,67 @@ std::vector<Numerics> suggestions(const Op& op) {
   return all;
 }
 
-constexpr std::string_view kStores = "stores=";
+// The words of a declaration that are not at their default: "flushes_subnormals", and of a list each name, "stores=h".
+std::vector<std::string> words_of(const Numerics& n) {
+  std::vector<std::string> said;
+  for (const NumericsWord& w : numerics_words())
+    if (w.list) each_name(n.*w.list, [&](std::string_view name) { said.push_back(fmt::format("{}={}", w.word, name)); });
+    else if (w.value(n) != w.value({})) said.emplace_back(w.word);
+  return said;
+}
+// Of such a word of a list the name.
+std::string_view name_in(std::string_view word) { return word.substr(word.find('=') + 1); }
 
-// A declaration without these of its words: "flushes_subnormals", and of the steps that it stores each on its own, "stores=h".
+// A declaration with only these of its words, and those that every text has.
+Numerics with_only(const Numerics& n, std::span<const std::string> words) {
+  Numerics only{.accumulate = n.accumulate, .chain = n.chain};
+  for (const std::string_view word : words) {
+    const NumericsWord& known = word_of(word);
+    if (known.list) only.*known.list = with_name(only.*known.list, name_in(word));
+    else known.read(known.value(n), only);
+  }
+  return only;
+}
 Numerics without(Numerics n, std::span<const std::string> words) {
   for (const std::string_view word : words) {
-    if (!word.starts_with(kStores)) {
-      std::ranges::find(numerics_words(), word, &NumericsWord::word)->omit(n);
-      continue;
-    }
-    std::string left;
-    each_name(n.stores, [&](std::string_view step) {
-      if (step != word.substr(kStores.size())) append_name(left, step);
-    });
-    n.stores = lasting(left);
+    const NumericsWord& known = word_of(word);
+    if (known.list) n.*known.list = without_name(n.*known.list, name_in(word));
+    else known.omit(n);
   }
   return n;
 }
 
-// Such words, without which the declaration is another.
+// The words without which a declaration is another.
 std::vector<std::string> words_to_omit(const Numerics& n) {
-  std::vector<std::string> words;
-  for (const NumericsWord& w : numerics_words()) {
-    if (w.word == "stores")
-      each_name(n.stores, [&](std::string_view step) { words.push_back(std::string(kStores) + std::string(step)); });
-    else if (const std::string word(w.word); w.omit && without(n, {&word, 1}) != n) words.push_back(word);
-  }
+  std::vector<std::string> words = words_of(n);
+  std::erase_if(words, [&](const std::string& word) {
+    const NumericsWord& known = word_of(word);
+    return !known.list && (!known.omit || without(n, {&word, 1}) == n);
+  });
   return words;
-}
-
-// The words of a declaration that are not at their default, by number.
-std::vector<std::size_t> words_of(const Numerics& n) {
-  std::vector<std::size_t> said;
-  for (std::size_t w = 0; w < numerics_words().size(); ++w)
-    if (numerics_words()[w].value(n) != numerics_words()[w].value({})) said.push_back(w);
-  return said;
-}
-// A declaration with only these of its words, and those that every text has.
-Numerics with_only(const Numerics& n, std::span<const std::size_t> words) {
-  Numerics only{.accumulate = n.accumulate, .chain = n.chain};
-  for (const std::size_t w : words) numerics_words()[w].read(numerics_words()[w].value(n), only);
-  return only;
 }
 
 // Each stands for another way to compute.
 constexpr bool Numerics::*kOtherWays[] = {&Numerics::cancelling_gelu, &Numerics::tanh_sigmoid, &Numerics::folded_affine,
                                           &Numerics::running_moments};
 
-// Whether all names of a list are in another, or it has all.
-bool has_names_of(std::string_view more, std::string_view less) {
-  bool has = true;
-  each_name(less, [&](std::string_view name) { has = has && (lists(more, name) || lists(more, kAllSteps)); });
-  return has;
-}
-
 }  // namespace
 
 bool allows_more(const Numerics& loose, const Numerics& tight) {
   const bool same_way = std::ranges::all_of(kOtherWays, [&](bool Numerics::*way) { return loose.*way == tight.*way; });
-  Numerics others = tight;
-  others.stores = {};
-  return same_way && loose.ways == tight.ways && loose.chain == tight.chain && has_names_of(loose.stores, tight.stores) &&
-         std::ranges::all_of(words_of(others),
-                             [&](std::size_t w) { return numerics_words()[w].value(loose) == numerics_words()[w].value(tight); });
+  return same_way && loose.ways == tight.ways && loose.chain == tight.chain &&
+         std::ranges::all_of(words_of(tight), [&](std::string_view word) {
+           const NumericsWord& known = word_of(word);
+           if (!known.list) return known.value(loose) == known.value(tight);
+           return lists(loose.*known.list, name_in(word)) || lists(loose.*known.list, kAllSteps);
+         });
 }
 
 Numerics words_that_differ(const Numerics& n, const std::function<bool(const Numerics&, const Numerics&)>& differ) {
-  const std::vector<std::size_t> said = words_of(n);
-  std::vector<std::size_t> read;
-  for (const std::size_t w : said) {
-    std::vector<std::size_t> others = said;
+  const std::vector<std::string> said = words_of(n);
+  std::vector<std::string> read;
+  for (const std::string& w : said) {
+    std::vector<std::string> others = said;
     std::erase(others, w);
     if (differ(n, with_only(n, others))) read.push_back(w);
   }
@@ -188,7 +179,7 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
   const auto [at, fresh] = kernels_.try_emplace({std::string(k.op), std::string(k.name)});
   Seen& s = at->second;
   if (fresh)
-    for (const Numerics& n : suggestions(*find_op(k.op))) s.met.push_back({n, {}, {}});
+    for (const Numerics& n : suggestions(*find_op(k.op))) s.met.push_back({n, {}});
   lock.unlock();
   const std::lock_guard own(s.mutex);
   ++s.cases;
@@ -204,11 +195,8 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
       }
       met.push_back(*read);
     }
-    for (const std::size_t w : words_of(*read))
+    for (const std::string& w : words_of(*read))
       if (std::ranges::find(m.read, w) == m.read.end()) m.read.push_back(w);
-    each_name(read->stores, [&](std::string_view step) {
-      if (!lists(m.stored, step)) append_name(m.stored, step);
-    });
     return false;
   });
 }
@@ -216,15 +204,9 @@ void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(
 std::vector<SuggestedLine> Suggested::lines() const {
   const std::lock_guard lock(mutex_);
   std::vector<SuggestedLine> all;
-  for (const auto& [key, s] : kernels_) {
-    std::string fits;
-    if (!s.met.empty()) {
-      Numerics n = with_only(s.met.front().suggested, s.met.front().read);
-      n.stores = s.met.front().stored;
-      fits = text_of(n);
-    }
-    all.push_back({key.first, key.second, std::move(fits), s.cases});
-  }
+  for (const auto& [key, s] : kernels_)
+    all.push_back(
+        {key.first, key.second, s.met.empty() ? "" : text_of(with_only(s.met.front().suggested, s.met.front().read)), s.cases});
   return all;
 }
 

@@ -69,8 +69,7 @@ class Suggested {
  private:
   struct Met {
     Numerics suggested{};
-    std::vector<std::size_t> read{};  // indices of its words that the op has read in some case
-    std::string stored{};             // of its steps, those that some case has
+    std::vector<std::string> read{};  // of its words, those that the op has read in some case
   };
   struct Seen {
     std::mutex mutex{};

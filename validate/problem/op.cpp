@@ -91,15 +91,14 @@ Legality has_names(const Op& op, const Numerics& n) {
   std::string why;
   const auto check = [&](std::string_view kind, std::string_view list, const Names& there) {
     each_name(list, [&](std::string_view listed) {
-      const std::string_view name = name_of(listed);
-      if (!why.empty() || name == kAllSteps || std::ranges::find(there, name) != there.end()) return;
-      why = fmt::format("numerics: {}{}", unknown(kind, name, there),
+      if (!why.empty() || std::ranges::find(there, name_of(listed)) != there.end()) return;
+      why = fmt::format("numerics: {}{}", unknown(kind, name_of(listed), there),
                         there.empty() ? fmt::format("; {} has none", op.name) : fmt::format("  (validate describe {})", op.name));
     });
   };
   Names steps;
   for (const FormulaStep& step : op.formula.steps) steps.push_back(step.name);
-  check("step", n.stores, steps);
+  if (name_of(n.stores) != kAllSteps) check("step", n.stores, steps);
   check("way", n.ways, {op.formula.ways.begin(), op.formula.ways.end()});
   return why.empty() ? Legality::yes() : Legality::no(why);
 }

@@ -18,11 +18,6 @@ constexpr std::string_view kHabits[] = {
     "rescales=1",         "mma_terms=8",    "stores=all",         "angle_error=33",  "reduced_angle_error=2",
     "factors=tf32",       "factors=bf16",   "accumulate=f16",     "accumulate=bf16"};
 
-const NumericsWord& word_of(std::string_view habit) {
-  const std::string_view name = habit.substr(0, habit.find('='));
-  return *std::find_if(numerics_words().begin(), numerics_words().end(), [&](const NumericsWord& w) { return w.word == name; });
-}
-
 }  // namespace
 
 std::vector<std::string> habits(const Op& op) {
@@ -35,16 +30,15 @@ std::vector<std::string> habits(const Op& op) {
 std::optional<Numerics> with_habit(const Numerics& n, std::string_view word) {
   const NumericsWord& known = word_of(word);
   const std::size_t equals = word.find('=');
-  std::string value(equals == word.npos ? "yes" : word.substr(equals + 1));
-  if (known.word == "stores" || known.word == "ways") {
-    const std::string_view said = known.word == "stores" ? n.stores : n.ways;
-    if (lists(said, value) || lists(said, kAllSteps)) return {};
-    if (!said.empty() && value != kAllSteps) value = std::string(said) + "," + value;
-  } else if (known.value(n) != known.value({})) {  // Note: every text has the dtype of sums.
-    return {};
-  }
+  const std::string_view value = equals == word.npos ? kYes : word.substr(equals + 1);
   Numerics with = n;
-  known.read(value, with);
+  if (known.list) {
+    if (!said_of(n.*known.list, value).empty()) return {};
+    with.*known.list = value == kAllSteps ? kAllSteps : with_name(n.*known.list, value);
+  } else {
+    if (known.value(n) != known.value({})) return {};  // Note: every text has the dtype of sums.
+    known.read(value, with);
+  }
   return with;
 }
 

@@ -44,6 +44,11 @@ std::string flag(const Numerics& n) {
   return n.*Field ? std::string(kYes) : std::string{};
 }
 
+template <auto Field>
+std::string names(const Numerics& n) {
+  return std::string(n.*Field);
+}
+
 template <class T>
 bool read_whole(std::string_view text, T least, T& to) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
@@ -87,6 +92,7 @@ bool is_list(std::string_view text, IsItem&& is_item) {
 }
 bool read_stores(std::string_view text, Numerics& n) {
   n.stores = lasting(std::string(text));
+  if (!said_of(text, kAllSteps).empty() && text.find(',') != text.npos) return false;  // beside other names it says nothing
   return is_list(text, [](std::string_view item) {
     const std::string_view name = name_of(item);
     const auto dtype = name == item ? f32 : parse_dtype(item.substr(name.size() + 1));
@@ -122,11 +128,11 @@ constexpr NumericsWord kWords[] = {
      "Results of these steps of the formula are rounded to the storage dtype before they are read. weights:f16 is rounded to "
      "f16; "
      "all: of every step. `describe OP` lists them.",
-     "one CUDA kernel for the product, one for the bias; P as f16 fragments for P V",
-     [](const Numerics& n) { return std::string(n.stores); }, read_stores},
+     "one CUDA kernel for the product, one for the bias; P as f16 fragments for P V", names<&Numerics::stores>, read_stores,
+     nullptr, &Numerics::stores},
     {"ways", "What the formula says in two ways is computed in the second of them. `describe OP` lists these.",
-     "w[h] = half(gamma[h] * w[h]) in a LayerNorm before a product: `folded`",
-     [](const Numerics& n) { return std::string(n.ways); }, read_ways, [](Numerics& n) { n.ways = {}; }},
+     "w[h] = half(gamma[h] * w[h]) in a LayerNorm before a product: `folded`", names<&Numerics::ways>, read_ways, nullptr,
+     &Numerics::ways},
     {"function_error", "Relative error of exp, log, tanh, erf, sin and cos, in units of 2^-24.", "expf: 4 (2 ulp)",
      number<&Numerics::function_error>, read_number<&Numerics::function_error>, omit<&Numerics::function_error>},
     {"exponent_error", "A sigmoid's exp is taken by exp2: relative error of the exponent, in units of 2^-24.",
@@ -177,6 +183,10 @@ constexpr NumericsWord kWords[] = {
 }  // namespace
 
 std::span<const NumericsWord> numerics_words() { return kWords; }
+
+const NumericsWord& word_of(std::string_view text) {
+  return *std::ranges::find(kWords, text.substr(0, text.find('=')), &NumericsWord::word);
+}
 
 std::string claims_too_much(const Numerics& n) {
   constexpr double kMost = 0.01, kUnit = 0x1p-24;

@@ -20,17 +20,20 @@ struct NumericsWord {
   std::string_view code;                    // such code
   std::string (*value)(const Numerics& n);  // "f32"; a bool's word stands alone, with the value "yes"; empty: the default
   bool (*read)(std::string_view value, Numerics& n);  // false: no value of this word
-  void (*omit)(Numerics& n) = nullptr;  // takes the word back, which narrows the bound; null: it is not omitted as a whole
+  void (*omit)(Numerics& n) = nullptr;                // takes the word back, which narrows the bound; null: cannot be omitted
+  std::string_view Numerics::*list = nullptr;  // where the value is a list of names, each of which can be omitted on its own
 };
 
 // All words, in the order in which they are written.
 std::span<const NumericsWord> numerics_words();
+// That of a text such as "rescales=1", which must be one.
+const NumericsWord& word_of(std::string_view text);
 
-// accumulate and chain, and all words that are not at their default.
 // The word by which a declaration claims an error of a function above 1 % of its value, with that share: "quotient_error=8000000
 // (48 %)".  No hardware's function errs by so much, and a bound with it lets faults pass.  Empty: none does.
 std::string claims_too_much(const Numerics&);
 
+// accumulate and chain, and all words that are not at their default.
 std::string text_of(const Numerics& n);
 
 // Reads such a text; words that are missing have their default.  Throws BadInput, naming the word, or the step that the op's

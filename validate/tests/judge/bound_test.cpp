@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "catch_shim.hpp"
+#include "ops/core/stored.hpp"
 #include "reference/tests/golden_testing.hpp"
 #include "validate/cases/suite.hpp"
 #include "validate/judge/compare.hpp"
@@ -55,8 +56,12 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
           {.accumulate = f32, .chain = {.lanes = 1}, .stores = n.stores, .ways = n.ways, .cancelling_gelu = n.cancelling_gelu});
   }
   // Adds what only library kernels declare, which a build for the CPU does not have.
-  if (!kinds.empty() && !op.formula.steps.empty()) kinds.push_back({.accumulate = f32, .chain = {.lanes = 1}, .stores = "all"});
-  if (op.name == "attention_backward") kinds.push_back({.accumulate = f32, .chain = {.lanes = 1}, .stores = "p_of_dv,scaled_ds"});
+  for (std::size_t i = 0, declared = kinds.size(); i < declared; ++i) {
+    Numerics n = kinds[i];
+    if (n.stores.empty()) continue;
+    n.stores = lists(n.stores, "p_of_dv") ? "p_of_dv,scaled_ds" : kAllSteps;
+    kinds.push_back(n);
+  }
   return kinds;
 }
 

@@ -90,6 +90,7 @@ TEST_CASE("numerics text: what is no declaration is refused", "[numerics]") {
                            "stores=z,",
                            "stores=,z",
                            "stores=z,z:f16",
+                           "stores=all,z",
                            "stores=Z",
                            "stores=z:",
                            "stores=z:i32",
@@ -112,6 +113,7 @@ TEST_CASE("numerics text: a step or a way that the op's formula does not have is
   CHECK_THROWS_AS(numerics_from("stores=scores,zz", "attention_scores"), BadInput);
   CHECK_THROWS_AS(numerics_from("ways=folded", "attention_scores"), BadInput);
   CHECK_THROWS_AS(numerics_from("stores=z", "add"), BadInput);
+  CHECK_THROWS_AS(numerics_from("ways=all", "layernorm_linear"), BadInput);
   CHECK(numerics_from("stores=all", "add").stores == "all");
   CHECK(numerics_from("stores=pivoted,scaled_weight ways=folded", "layernorm_linear").ways == "folded");
   CHECK(numerics_from("stores=z", "").stores == "z");
