@@ -19,6 +19,7 @@ struct Field {
   Numbers at{0.0};  // row-major, in the order of the graph's axes
 
   static Field number(double v) { return {0, {v}}; }
+  static Field ones() { return number(1); }
   static Field like(AxisSet axes, const Extents& e, double v) {
     return {axes, Numbers::all(static_cast<std::size_t>(e.size(axes)), v)};
   }

@@ -65,8 +65,9 @@ void Tracked::note_overflow(int i) {
   const auto leaves = [most](double v, double t) {
     return std::isfinite(v) && t < kInfinity && std::fabs(v) + t >= most ? kInfinity : 0.0;
   };
+  constexpr double cancelling = 1 + 0x1p-40;  // sizes over values beyond what f64 rounds
   const auto may_leave = [most](double v, double t, double size) {
-    const bool cancels = size > std::fabs(v) * (1 + 0x1p-40);
+    const bool cancels = size > std::fabs(v) * cancelling;
     return std::isfinite(v) && t < kInfinity && size + t >= most && cancels ? kInfinity : 0.0;
   };
   const Field on_the_way = kind == Kind::sum || kind == Kind::dot
@@ -191,6 +192,18 @@ Off Tracked::rounded(int i, Off off) const {
                  [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
 }
 
+Off Tracked::scaled_down(int i, Off off) const {
+  const double least_normal = floor_ / u_;
+  const auto is_subnormal = [least_normal](double v) { return v != 0 && std::fabs(v) < least_normal; };
+  const Field& v = values_[i].value;
+  if (std::ranges::none_of(v.at, is_subnormal)) return off;
+  if (off.any.none() && off.fresh.none() && values_[i].shared.empty()) return rounded(i, std::move(off));
+  off.any = plus(extents(), off.any,
+                 map(
+                     extents(), [=, low = floor_](double x) { return is_subnormal(x) ? low : 0.0; }, v));
+  return off;
+}
+
 // A value that the dtype may turn into infinity has no bound.  A kernel that stores the sum of a step and something else, like a
 // bias, may store that step in its place, before the addition: the larger of both counts.  Where few bits are rounded to few,
 // errors are no draws: times a query of 255/256, all keys of 8 bits are rounded to the same side.  So the rounding of such a
@@ -310,16 +323,9 @@ Off Tracked::visit_arithmetic(int i) {
         extents(), [](double e, double x, double y) { return e + by(x, y); }, any, *a.total, *b.total);
   Off off{std::move(any), sum(times(p, q, *b.fresh), times(q, p, *a.fresh)), k};
   for (const int argument : n.arguments)
-    if (node(argument).kind == Kind::constant && is_power_of_two_or_zero(node(argument).number)) return off;
+    if (node(argument).kind == Kind::constant && is_power_of_two_or_zero(node(argument).number))
+      return std::fabs(node(argument).number) < 1 ? scaled_down(i, std::move(off)) : off;
   return rounded(i, std::move(off));
-}
-
-// What is taken twice brings its error twice, so it counts as `any`.
-Off Tracked::take(int i) const {
-  const Node& n = node(i);
-  if (!total(n.arguments[1]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
-  const Field& t = total(n.arguments[0]);
-  return {.any = n.kind == Kind::put ? values_.put(n, t) : values_.taken(n, t), .fresh = {}};
 }
 
 Off Tracked::divide(int i) {
@@ -332,8 +338,10 @@ Off Tracked::divide(int i) {
                     : map(
                           extents(), [](double error, double v) { return by(error, 1 / std::fabs(v)); }, e, q);
   };
-  if (node(divisor).kind == Kind::constant && is_power_of_two_or_zero(node(divisor).number))
-    return {over(*a.any), over(*a.fresh), a.k};
+  if (node(divisor).kind == Kind::constant && is_power_of_two_or_zero(node(divisor).number)) {
+    Off off{over(*a.any), over(*a.fresh), a.k};
+    return std::fabs(node(divisor).number) > 1 ? scaled_down(i, std::move(off)) : off;
+  }
   const double own = declared_.numerics.quotient_error * 0x1p-24;
   Field inverse = map(
       extents(),

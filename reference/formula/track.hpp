@@ -89,6 +89,7 @@ class Tracked {
 
   // One more rounding of a node whose error is `off`, to the accumulator's format or to that in which it is stored.
   Off rounded(int node, Off off) const;
+  Off scaled_down(int node, Off off) const;  // by a power of two: only what is subnormal is rounded
   Off with_either_zero(int node, Off off) const;
   Off stored(int node, Off off, DType to) const;
   bool adds_up_rounded_products(int node) const;

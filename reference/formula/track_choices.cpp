@@ -76,4 +76,12 @@ Off Tracked::choose(int i) const {
           .fresh = {}};
 }
 
+// What is taken twice brings its error twice, so it counts as `any`.
+Off Tracked::take(int i) const {
+  const Node& n = node(i);
+  if (!total(n.arguments[1]).none()) return {.any = Field::number(kInfinity), .fresh = {}};
+  const Field& t = total(n.arguments[0]);
+  return {.any = n.kind == Kind::put ? values_.put(n, t) : values_.taken(n, t), .fresh = {}};
+}
+
 }  // namespace assay::formula

@@ -104,14 +104,14 @@ Off Tracked::mean_up(int i) const {
   if (!values_[mean.of].exact) {
     const Field of_v = spread(e, v.axes, total(mean.of));
     constexpr auto finite = [](double t) { return t < kInfinity ? t : 0.0; };
-    constexpr auto is_infinite = [](double t) { return t < kInfinity ? 0.0 : 1.0; };
+    constexpr auto is_infinite = [](double t) { return static_cast<double>(!(t < kInfinity)); };
     const bool all_finite = std::ranges::all_of(of_v.at, [](double t) { return t < kInfinity; });
     brought = dot_over(e, n.over, p, all_finite ? of_v : map(e, finite, of_v));
     const int condition = condition_of(values_.graph(), node(mean.weights));
     if (!all_finite)  // of what is seen, whatever its weight
       brought = map(
           e, [](double t, double infinite) { return infinite > 0 ? kInfinity : t; }, brought,
-          dot_over(e, n.over, condition < 0 ? Field::number(1) : values_[condition].value, map(e, is_infinite, of_v)));
+          dot_over(e, n.over, condition < 0 ? Field::ones() : values_[condition].value, map(e, is_infinite, of_v)));
   }
 
   const std::optional<DType> exps_as = stored_as(kExps), weights_as = stored_as(kWeights);

@@ -16,8 +16,9 @@
 //
 // A folded affine (Numerics::folded_affine), y = x a + b, a = r gamma, b = beta - mean a.  a rounds once in both, which the
 // product's rounding pays for, as the last sum's does for that of y.  Left are mean a and x a, each rounded, and b:
-// u (2|mean| + |x|) |r gamma| + u|beta|; a subnormal a is off by half the least subnormal, which x - mean multiplies, and two
-// products by as much.
+// u (2|mean| + |x|) |r gamma| + u|beta|; a subnormal a is off by half the least subnormal, which x - mean multiplies.  So are
+// both products where they are subnormal: one is a product of the formula too, and for the other its last sum pays, which then
+// is exact.
 //
 // A sum of squares errs far to one side only.  With terms d that are off by e,
 //   sum (d + e)^2 = sum d^2 + sum 2 d e + sum e^2,
@@ -38,7 +39,7 @@ namespace {
 double folded_affine_error(const Numerics& numerics, double x, double mean, double inverse_root, double gamma, double beta) {
   return unit_roundoff(numerics.accumulate) *
              ((2 * std::fabs(mean) + std::fabs(x)) * inverse_root * std::fabs(gamma) + std::fabs(beta)) +
-         rounding_floor(numerics.accumulate) * (std::fabs(x - mean) + 2);
+         rounding_floor(numerics.accumulate) * std::fabs(x - mean);
 }
 
 // Nodes of a row that its mean is subtracted from; -1: none.
@@ -106,7 +107,7 @@ Off Tracked::running_moment(int i) const {
   const auto error = [=](double size, double value) {
     const double mean_abs = size / terms;
     if (is_mean) return (terms + 6 + 3 * std::log(terms)) * u * mean_abs + terms * low;
-    const double worst = 6 * u * terms * mean_abs + low;
+    const double worst = 6 * u * terms * mean_abs;
     return 2.42 * worst * std::sqrt(value) + worst * worst + share * (value + worst * worst) + 2 * low;
   };
   // What x brings: it moves the mean by the mean of t, a difference by t and that, and the variance by 2 |d| t + t^2 of these.

@@ -149,7 +149,7 @@ Off Tracked::multiply_up(int i) const {
 
   const Numerics& numerics = declared_.numerics;
   const std::int64_t count = e.size(n.over);
-  const Field terms_read = read.weights < 0 ? Field::number(1) : read.seen;
+  const Field terms_read = read.weights < 0 ? Field::ones() : read.seen;
   Field narrowed;  // sum |a| + |b|, infinite where a factor overflows
   if (numerics.factors.precision) {
     const double most = numerics.factors.threshold();

@@ -48,6 +48,18 @@ const OfOne kOfOne[] = {
      {.stores = "s"},
      [](Formula&, const Array& x) { return step("s", x * x); },
      [](double x, double) { return round_to(f16, f32_of(x * x)); }},
+    {"half of a number, which is subnormal",
+     0x1p-140,
+     0x1p-138,
+     {},
+     [](Formula&, const Array& x) { return (x * 0.25) * 0x1p20; },
+     [](double x, double) { return f32_of(x * 0.25) * 0x1p20; }},
+    {"half of a product, which is subnormal",
+     0x1p-140,
+     0x1p-138,
+     {},
+     [](Formula&, const Array& x) { return (x * 0.75) / 8; },
+     [](double x, double) { return f32_of(f32_of(x * 0.75) / 8); }},
     {"a quotient of a coarse dividend",
      2,
      8,
@@ -437,6 +449,24 @@ const OfRow kOfRow[] = {
      [](const Inputs& x, double sign) {
        return mean_by(
            x, [=](double v, double top, std::size_t i) { return std::exp(v - top) * (1 + (i ? sign : -sign) * kLarge * kOff); });
+     }},
+    {"a folded affine that is subnormal",
+     4,
+     -0x1p-140,
+     0x1p-140,
+     {.folded_affine = true},
+     [](Formula&, const Array& x, const Array& w) {
+       const Array centred = x - formula::mean(kTerms)(x);
+       return sum(kTerms)(centred * rsqrt(formula::mean(kTerms)(square(centred)) + 0.25) * (w * 0.03125) + x);
+     },
+     [](const Inputs& x, double) {
+       const double row_mean = (x[0] + x[1] + x[2] + x[3]) / 4;
+       double total = 0;
+       for (std::size_t i = 0; i < x.size(); ++i) {
+         const double scale = 2 * 0.03125 * weight(i);
+         total += f32_of(x[i] * scale) + (x[i] - f32_of(row_mean * scale));
+       }
+       return total;
      }},
     {"mean: scores far from 0",
      2,

@@ -303,7 +303,7 @@ namespace {
 // A sum over `terms` of x [terms] with what `write` makes of it and of a number c: its value and its bound.
 struct OfSum {
   OfSum(std::vector<double> x, double c, const Declared& declared,
-        const std::function<Array(const Array& x, const Array& c)>& write) {
+        const std::function<Array(Formula& f, const Array& x, const Array& c)>& write) {
     const Tensor terms{.data = x.data(), .dtype = f64, .rank = 1, .shape = {std::ssize(x)}, .stride = {1}};
     double y[1];
     const Tensor one{.data = &c, .dtype = f64, .rank = 1, .shape = {1}, .stride = {1}},
@@ -312,7 +312,7 @@ struct OfSum {
     f.declare_input("x", {"terms"}, terms);
     f.declare_input("c", {"rows"}, one);
     f.declare_output("y", {"rows"}, out);
-    f.out("y", write(f.in("x"), f.in("c")));
+    f.out("y", write(f, f.in("x"), f.in("c")));
     const Graph graph = f.graph();
     const std::vector<Tensor> inputs{terms, one};
     const Values values(graph, inputs);
@@ -335,14 +335,32 @@ TEST_CASE("formula rules: roundings of products that repeat a factor are no draw
   }
   const Declared stores{{.stores = "product"}, Errors::independent, bf16};
   const Axis terms("terms");
-  const OfSum one(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", a * b)); });
+  const OfSum one(x, c, stores, [&](Formula&, const Array& a, const Array& b) { return sum(terms)(step("product", a * b)); });
   CHECK(std::fabs(honest - one.value) < one.bound);
   CHECK(std::fabs(honest - one.value) > 0.3 * one.bound);
   // Behind another operation too.  Where no factor repeats, errors are draws.
-  const OfSum negated(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", -(a * b) * 0.5)); });
+  const OfSum negated(x, c, stores,
+                      [&](Formula&, const Array& a, const Array& b) { return sum(terms)(step("product", -(a * b) * 0.5)); });
   CHECK(negated.bound > 0.4 * one.bound);
-  const OfSum squares(x, c, stores, [&](const Array& a, const Array& b) { return sum(terms)(step("product", a * a)) * b; });
+  const OfSum squares(x, c, stores,
+                      [&](Formula&, const Array& a, const Array& b) { return sum(terms)(step("product", a * a)) * b; });
   CHECK(squares.bound < 0.5 * one.bound);
+}
+
+TEST_CASE("formula rules: within a scan only a sum of both signs may overflow on its way to a finite result",
+          "[formula][rules]") {
+  const auto bound = [](const std::vector<double>& x) {
+    const auto write = [](Formula& f, const Array& a, const Array& b) {
+      const Formula::Next next = [&](std::span<const Array> before) -> Stepped {
+        return {.states = {b * before[0]}, .outputs = {sum(Axis("terms"))(a * before[0])}};
+      };
+      return f.scan(Axis("rows"), {1.0}, next).outputs[0];
+    };
+    return OfSum(x, 1, {{}, Errors::independent, f32}, write).bound;
+  };
+  const double half = 0x1p127, below = 0x1p127 - 0x1p104;  // together the largest f32
+  CHECK(bound({half, below}) < 0x1p106);
+  CHECK(bound({half, half, -half}) == kInfinity);
 }
 
 TEST_CASE("formula rules: where no word says which way a kernel computes, the larger error counts", "[formula][rules]") {
@@ -351,7 +369,9 @@ TEST_CASE("formula rules: where no word says which way a kernel computes, the la
   const auto bound = [&](std::string_view second, const Numerics& numerics) {
     const Axis terms("terms");
     return OfSum(x, c, {numerics, Errors::independent, f32},
-                 [&](const Array& a, const Array& b) { return either(sum(terms)(a * b * w), sum(terms)(a * w) * b, second); })
+                 [&](Formula&, const Array& a, const Array& b) {
+                   return either(sum(terms)(a * b * w), sum(terms)(a * w) * b, second);
+                 })
         .bound;
   };
   const double honest = (f32_of(x[0] * w) + f32_of(x[1] * w)) * c, exact = (x[0] + x[1]) * w * c;
@@ -360,7 +380,7 @@ TEST_CASE("formula rules: where no word says which way a kernel computes, the la
   CHECK(off <= bound("second", {.ways = "second"}));
   CHECK(off <= bound("", {}));
   // In either order.
-  const double swapped = OfSum(x, c, {{}, Errors::independent, f32}, [&](const Array& a, const Array& b) {
+  const double swapped = OfSum(x, c, {{}, Errors::independent, f32}, [&](Formula&, const Array& a, const Array& b) {
                            const Axis terms("terms");
                            return either(sum(terms)(a * w) * b, sum(terms)(a * b * w));
                          }).bound;
