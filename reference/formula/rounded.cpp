@@ -70,18 +70,19 @@ Field add_up(const Extents& e, AxisSet kept, Add&& add, const Fields&... fields)
   return out;
 }
 
-// Whether a result is not finite that is so in exact arithmetic.  `stored`: outputs are stored, so that what their dtype does not
+// Whether a result is not finite that is so in exact arithmetic, or an exponential is infinite of a finite exponent even there,
+// so that rounding decides what is multiplied by it.  `stored`: outputs are stored, so that what their dtype does not
 // hold is infinite in every kernel; but not where they are sums, whose terms another order may let overflow or not.
 bool overflows(const Values& exact, const Values& rounded, bool stored) {
   const Graph& graph = exact.graph();
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
     const auto output = std::ranges::find(graph.outputs, i, &Port::node);
-    const bool is_stored =
-        stored && output != graph.outputs.end() && info(graph.nodes[static_cast<std::size_t>(i)].kind).group == Group::arithmetic;
+    const bool is_stored = stored && output != graph.outputs.end() && info(node.kind).group == Group::arithmetic;
     const auto right = [&](double v) { return is_stored ? round_to(output->dtype, v) : v; };
     const Field beyond = map(
         exact.extents(), [&](double a, double b) { return std::isfinite(right(a)) && !std::isfinite(b) ? 1.0 : 0.0; },
-        exact[i].value, rounded[i].value);
+        node.kind == Kind::exp ? exact[node.arguments[0]].value : exact[i].value, rounded[i].value);
     if (std::ranges::find(beyond.at, 1.0) != beyond.at.end()) return true;
   }
   return false;

@@ -117,6 +117,10 @@ class Tracked {
   bool weighs_means_alone(int softmax) const;
   bool is_of_mean(int row_function) const;
   Field off_in_logarithm(int softmax) const;
+  // Whether by one FMA the exponent of a row's largest, which is 0 but for an error of u |top|, may be one of an infinite exp.
+  bool overflows_where_largest(double top) const {
+    return std::isfinite(top) && u_ * std::fabs(top) >= std::log(overflow_threshold(declared_.numerics.accumulate));
+  }
   Off along_rows(int node) const;
   double roundings(double count) const;  // of the longest chain of a sum of `count` terms
   double grown(double count) const;      // the relative error of such a sum of terms of one sign

@@ -65,8 +65,11 @@ bool Tracked::is_of_mean(int row_function) const {
 Field Tracked::off_in_logarithm(int softmax) const {
   const RowParts& rows = values_[softmax].rows;
   return map(
-      extents(), [u = u_, f = function_](double x, double times) { return u * x * (1 + times) + f + times * (f + 2 * u); },
-      rows.largest, rescales(rows, true));
+      extents(),
+      [this, u = u_, f = function_](double x, double top, double times) {
+        return overflows_where_largest(top) ? kInfinity : u * x * (1 + times) + f + times * (f + 2 * u);
+      },
+      rows.largest, rows.top, rescales(rows, true));
 }
 
 Off Tracked::mean_up(int i) const {

@@ -5,7 +5,7 @@
 //   exponent  x - max is off by t, and by u d for the difference and 2u d for a change of base: 3u (d + t).  The maximum's own
 //             error is common to a row: it multiplies all of its exps alike and leaves the quotient, so it does not count.  An
 //             online sum multiplies by exp(old max - new max) at each rescale: f + u each.  One FMA for an exponent: see
-//             fused_exponent_error (contract.hpp).
+//             fused_exponent_error (contract.hpp), or any number where that may overflow.
 //
 //   sum       its terms' relative errors weigh by p: sum p r; independent ones as a walk, lambda sqrt(sum p^2 r^2).  n additions
 //             of positive terms: n u.
@@ -151,12 +151,16 @@ Off Tracked::weigh(int i) const {
   Field fused;
   if (numerics.fused_exponent)
     fused = map(
-        e, [&](double top, double s, double times) { return fused_exponent_error(numerics, 2, times, top, s); }, rows.top,
-        rows.spread, rescaled);
+        e,
+        [&](double top, double s, double times) {
+          return overflows_where_largest(top) ? kInfinity : fused_exponent_error(numerics, 2, times, top, s);
+        },
+        rows.top, rows.spread, rescaled);
   const double subnormal = (numerics.flushes_subnormals ? 1 / u : numerics.function_error) * low + low;
   const Field own = plus(e, x.any, x.fresh);
   const Field rest = plus(e, plus(e, from_others, of_sum), fused);
-  const Field excess = excess_of_others(e, n.over, rows, own);
+  const auto overflows = [](double exponent) { return exponent < kInfinity ? 0.0 : kInfinity; };
+  const Field excess = plus(e, excess_of_others(e, n.over, rows, own), fused.none() ? fused : map(e, overflows, fused));
   const Field off = map(
       e,
       [quotient, subnormal](double p, double exponent, double others, double d, double log_sum, double beyond) {
@@ -204,6 +208,7 @@ Off Tracked::log_of_sum(int i) const {
       e,
       [&](double brought, double most, double count, double log_sum, double top, double s, double times) {
         const double chain = additions(count) * u + times * (f + u);
+        if (folded.fused_exponent && overflows_where_largest(top)) return kInfinity;
         const double fused = fused_exponent_error(folded, 1, times, top, s) + (of_mean ? 3 * u * std::fabs(top) : 0.0);
         const double moved =
             std::min(compounded(brought + chain + fused + subnormal), most + fused + compounded(chain + subnormal + f));

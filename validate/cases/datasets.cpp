@@ -275,7 +275,8 @@ Edges edges(const Node& n, std::string op) {
 }
 
 Common common(const Node& n) {
-  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "combined", "counted", "long", "models", "random"});
+  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "combined", "extents", "alone", "counted", "long",
+            "models", "random"});
   const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"};
   Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
@@ -289,6 +290,9 @@ Common common(const Node& n) {
   }
   const Node combined = n.at("combined").object(common_axes());
   for (const std::string_view axis : common_axes()) c.combined[std::string(axis)] = combined.at(axis).integers(0);
+  c.extents = n.at("extents").integers(0);
+  const Node alone = n.at("alone").object(common_axes());
+  for (const std::string_view axis : common_axes()) c.alone[std::string(axis)] = alone.at(axis).integer(1);
   const Node longer = n.at("long").object(common_axes()), counted = n.at("counted").object(common_axes());
   for (const std::string_view axis : common_axes()) {
     if (longer.has(axis)) c.longer[std::string(axis)] = longer.at(axis).integer(1);

@@ -76,6 +76,8 @@ struct Common {
   // By suite, then axis: the extents to try, the default first.  Fills and layouts, by suite, are tried at the default shape.
   std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> axes{};
   std::map<std::string, std::vector<std::string>> fills{}, layouts{};
+  std::vector<std::int64_t> extents{};            // that each axis has in edges, alone
+  std::map<std::string, std::int64_t> alone{};    // by axis: of layout `alone`, whose rows are whole pieces of 16 bytes
   std::map<std::string, std::int64_t> counted{};  // by axis that mostly counts: more than a grid has blocks; edges alone
   std::map<std::string, std::int64_t> longer{};   // by axis: an extent beyond those of `combined`, where this axis alone is long
   std::map<std::string, std::vector<std::int64_t>> combined{};  // by axis: extents that coverage.hpp combines, the smallest first

@@ -30,9 +30,10 @@ struct OpShape {
   std::string_view name;
   std::span<const AxisUse> axes;
   std::vector<Attribute> attributes;
-  std::vector<Fill> fills;       // the op's own fills; may be empty
-  ShowsNothing shows_nothing{};  // of fills that it does not take; null: it takes all
-  int alone_places = 1;          // where layout `alone` may break the alignment
+  std::vector<Fill> fills;                 // the op's own fills; may be empty
+  ShowsNothing shows_nothing{};            // of fills that it does not take; null: it takes all
+  int alone_places = 1;                    // where layout `alone` may break the alignment
+  std::vector<std::string_view> brings{};  // attributes that bring a tensor of numbers, such as a bias
 };
 
 // The element types of activations, which every op accepts.

@@ -61,30 +61,43 @@ Case default_case(const Common& common, const OpShape& op, const std::string& su
   return c;
 }
 
-// Its cases of one layout.
-std::vector<Case> cases_of_layout(const Common& common, const OpShape& op, const std::string& suite, const std::string& name) {
-  const Layout& layout = *find_layout(name);
-  const Axis first = op.axes.front().axis;
-  std::vector<Case> list;
-  if (layout.alone) {  // one for each place, which the sum of the extents selects; of `fixed`, whose rows are whole pieces of 16
-                       // bytes
-    Case c = default_case(common, op, "fixed");
-    c.layout = name;
-    for (int place = 0; place < op.alone_places; ++place, ++c.dims[first]) list.push_back(c);
-    return list;
+// Layout `alone` once for each place, which the sum of the extents selects, with all tensors that an attribute brings.
+void add_alone(CaseList& list, const Common& common, const OpShape& op, std::span<const DType> dtypes) {
+  Case c = new_case(op, std::string(kCommonSource));
+  c.layout = "alone";
+  for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, of_axis(common.alone, use.axis));
+  for (const std::string_view brings : op.brings) c.attributes[std::string(brings)] = 1;
+  const AxisUse* counting = &op.axes.front();
+  for (const Axis& axis : {Axis::rows, Axis::tokens, Axis::seq_q})
+    if (const AxisUse* use = find_axis(op, axis.name)) counting = use;
+  for (int place = 0; place < op.alone_places; ++place, ++c.dims[counting->axis])
+    for (const DType t : dtypes) {
+      c.dtype = t;
+      list.add(c);
+    }
+}
+
+// More rows, tokens or batches than a grid has blocks along y and z.  Of all else there is little, and one dtype is enough.
+void add_counted(CaseList& list, const Common& common, const OpShape& op) {
+  for (const AxisUse& use : op.axes) {
+    const std::int64_t* const counted = find_of_axis(common.counted, use.axis);
+    if (!counted) continue;
+    for (const std::int64_t each : {3, 8}) {
+      Case c = default_case(common, op, "edges");
+      for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
+      c.dims[use.axis] = *counted;
+      c.dtype = kActivationDTypes.front();
+      if (elements(c, op) <= common.most_elements) list.add(std::move(c));
+    }
   }
-  Case& c = list.emplace_back(default_case(common, op, layout.far ? "sanitize" : suite));
-  c.layout = name;
-  if (layout.far) c.dims[first] = std::max<std::int64_t>(op.axes.front().least, 3);  // a GPU backs all that lies between
-  return list;
 }
 
 // Cases of an op that has no group of its own for a suite: the default one, then each value of each axis alone, then each fill
-// and layout; in `edges` also more rows, tokens or batches than a grid has blocks along y and z.
+// and layout.
 void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
-  const auto add = [&](const Case& c, std::span<const DType> dtypes = kActivationDTypes) {
+  const auto add = [&](const Case& c) {
     if (elements(c, op) > common.most_elements) return;
-    for (const DType t : dtypes) {
+    for (const DType t : kActivationDTypes) {
       Case typed = c;
       typed.dtype = t;
       list.add(std::move(typed));
@@ -103,20 +116,34 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
     c.fill = fill;
     add(c);
   }
-  for (const std::string& layout : common.layouts.at(suite))
-    for (const Case& c : cases_of_layout(common, op, suite, layout)) add(c);
-  if (suite != "edges") return;
-  // Of all else there is little, and one dtype is enough.
-  for (const AxisUse& use : op.axes) {
-    const std::int64_t* const counted = find_of_axis(common.counted, use.axis);
-    if (!counted) continue;
-    for (const std::int64_t each : {3, 8}) {
-      Case c = usual;
-      for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
-      c.dims[use.axis] = *counted;
-      add(c, std::span(kActivationDTypes).first(1));
-    }
+  for (const std::string& name : common.layouts.at(suite)) {
+    const bool far = find_layout(name)->far;
+    Case c = default_case(common, op, far ? "sanitize" : suite);
+    c.layout = name;
+    const Axis first = op.axes.front().axis;
+    if (far) c.dims[first] = std::max<std::int64_t>(op.axes.front().least, 3);  // a GPU backs all that lies between
+    add(c);
   }
+}
+
+constexpr std::int64_t kExtentElements = std::int64_t{1} << 17;  // of a case of add_extents()
+
+// Each axis alone at each of `extents`, the others as in `sanitize`: in f32, whose bounds are the narrowest, and in turn in
+// another dtype.
+void add_extents(CaseList& list, const Common& common, const OpShape& op) {
+  const Case usual = default_case(common, op, "sanitize");
+  std::size_t turn = 0;
+  for (const AxisUse& use : op.axes)
+    for (const std::int64_t extent : common.extents) {
+      Case c = usual;
+      c.dims[use.axis] = extent;
+      ++turn;
+      if (elements(c, op) > kExtentElements) continue;
+      for (const DType t : {f32, turn % 2 ? f16 : bf16}) {
+        c.dtype = t;
+        list.add(c);
+      }
+    }
 }
 
 bool is_known(const ModelUse& use, const Axis& axis) {
@@ -320,11 +347,18 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto with_fills = [&] {
     for (Case& c : covering_cases(d, op, 2, fills_of_random(d, op))) list.add(std::move(c));
   };
+  // What every op has, whether it has groups of its own or not.
+  const auto of_every_op = [&] {
+    add_extents(list, d.common, op);
+    add_alone(list, d.common, op, kActivationDTypes);
+    add_counted(list, d.common, op);
+  };
   if (suite == "smoke") {
     combined(2);
     add_smoke_models(list, d, uses.front(), op);
     list.only_new_pairs();
     edges("smoke");
+    add_alone(list, d.common, op, std::span(kActivationDTypes).first(1));
   }
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
@@ -336,12 +370,14 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
     with_one_long_axis();
     list.only_new_pairs();
     edges("edges");
+    of_every_op();
     with_fills();
   }
   if (suite == "full") {
     combined(3);
     with_one_long_axis();
     edges("edges");
+    of_every_op();
     with_fills();
   }
   if (suite == "models" || suite == "full")

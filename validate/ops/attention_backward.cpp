@@ -91,7 +91,6 @@ double special_gradients(const FillSite& s, std::int64_t i) { return special_in(
 static Hooks hooks() {
   using namespace attention_relations;
   return {
-      .shows_nothing = attention_relations::has_huge_scores,
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,

@@ -95,7 +95,6 @@ void unpack(Case& c) { c.attributes.erase("packed"); }
 
 static Hooks hooks() {
   return {
-      .shows_nothing = attention_relations::has_huge_scores,
       .fills =
           {{.name = "probe_one_key",
             .shows = "a wrong key, query, head or channel: O is the V of one key; exact",

@@ -17,11 +17,6 @@ inline bool unmasked(const Case& c) {
 // aligns the last query with the last key.
 inline bool from_the_first_key(const Case& c) { return (batch(c) && attribute(c, "mask") == 2) || unmasked(c); }
 
-// Hooks::shows_nothing: where scores are so large that their rounding decides which key has all the weight.
-inline bool has_huge_scores(std::string_view fill, DType) {
-  return fill == "row_scales" || fill == "extremes" || fill == "near_max" || fill == "wide_range";
-}
-
 // Values whose doubling neither overflows nor underflows in any sum.
 inline bool normal_values(const Case& c) { return c.fill == "normal"; }
 

@@ -122,7 +122,6 @@ bool exact_digits(const Dims& d, DType t) { return room_for_digits(d, t) && atte
 
 static Hooks hooks() {
   return {
-      .shows_nothing = attention_relations::has_huge_scores,
       .fills = {{.name = "probe_uniform",
                  .shows = "a padding key that is included, a key that is not; exact without a mask",
                  .coherent = true,

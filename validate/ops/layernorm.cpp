@@ -10,7 +10,7 @@ namespace assay {
 static Hooks hooks() {
   using namespace norm_fills;
   return {.fills = {probe_of_balanced_rows(probe<balanced, probe_gamma>), probe_of_constant_rows(probe<constant, probe_gamma>),
-                    kLarge, kTiny, kSpecialGamma}};
+                    kLarge, kSpecialGamma}};
 }
 
 static const LinkedHooks<layernorm> linked(hooks);

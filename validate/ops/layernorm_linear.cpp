@@ -49,16 +49,13 @@ double one_sided(const FillSite& s, std::int64_t i) {
 }  // namespace
 
 static Hooks hooks() {
-  // Note: a kernel that adds up beta w by itself may meet an infinite beta or gamma as 0 times infinity in a row of zeros.
-  return {.shows_nothing = [](std::string_view fill, DType) { return fill == "special_at_zeros"; },
-          .fills = {{.name = "probe_signs",
+  return {.fills = {{.name = "probe_signs",
                      .shows = "a wrong index, gamma, beta or channel; exact with epsilon = 0",
                      .value = probe_signs,
                      .exact = even_hidden,
                      .exact_with = norm_fills::no_epsilon,
                      .applies = even_hidden},
                     norm_fills::kLarge,
-                    norm_fills::kTiny,
                     {.name = "one_sided",
                      .shows = "a mean subtracted after the product, where it cancels",
                      .coherent = true,

@@ -72,7 +72,6 @@ inline double large_rows(const FillSite& s, std::int64_t i) {
   const double v = normal(s, i);
   return s.tensor == "x" ? (v < 0 ? -8000 : 8000) + 500 * v : v;
 }
-inline double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 
 // gamma 1, beta 0: a newly initialised norm.
 inline double fresh(const FillSite& s, std::int64_t i) { return s.tensor == "gamma" ? 1 : s.tensor == "beta" ? 0 : normal(s, i); }
@@ -88,8 +87,6 @@ inline constexpr Fill kSpecialGamma{
     .name = "special_gamma", .shows = "an infinity clamped, 0 times infinity taken for 0", .value = special_gamma};
 inline constexpr Fill kFresh{.name = "fresh", .shows = "the error of the norm itself, not amplified by gamma", .value = fresh};
 inline constexpr Fill kLarge{.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows};
-inline constexpr Fill kTiny{
-    .name = "tiny_rows", .shows = "epsilon outside the root or rounded, squares that underflow", .value = tiny_rows};
 
 // Exact probes.  `value`: a probe of balanced rows, of constant ones, of signs or of one nonzero element.
 constexpr Fill probe_of_balanced_rows(double (*value)(const FillSite&, std::int64_t)) {

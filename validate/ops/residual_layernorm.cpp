@@ -16,7 +16,6 @@ static Hooks hooks() {
                      .value = opposite<0>,
                      .exact = always},
                     kLarge,
-                    kTiny,
                     kSpecialGamma}};
 }
 

@@ -15,7 +15,6 @@ static Hooks hooks() {
                      .shows = "the norm before the addition, the root of x; only one column in eight has a nonzero sum",
                      .value = opposite<8>},
                     kLarge,
-                    kTiny,
                     kSpecialGamma}};
 }
 

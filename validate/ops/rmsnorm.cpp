@@ -10,7 +10,7 @@ namespace assay {
 static Hooks hooks() {
   using namespace norm_fills;
   return {.fills = {probe_of_signs(probe<signs, probe_any_gamma>), probe_of_one_hot_rows(probe<one_hot, probe_any_gamma>), kLarge,
-                    kTiny, kSpecialGamma}};
+                    kSpecialGamma}};
 }
 
 static const LinkedHooks<rmsnorm> linked(hooks);

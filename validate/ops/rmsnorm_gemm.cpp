@@ -143,7 +143,6 @@ static Hooks hooks() {
                      .exact_with = norm_fills::no_epsilon,
                      .applies = power_of_four},
                     norm_fills::kLarge,
-                    norm_fills::kTiny,
                     gemm_fills::kSpecialWeights,
                     gemm_fills::kInfiniteTails,
                     {.name = "hot_channel", .shows = "small terms lost next to one channel's", .value = hot_channel},

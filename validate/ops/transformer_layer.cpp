@@ -61,7 +61,6 @@ double probe_steps(const FillSite& s, std::int64_t i) {
 
 static Hooks hooks() {
   return {
-      .shows_nothing = [](std::string_view fill, DType t) { return fill == "extremes" && t != f16; },
       .fills = {{.name = "probe_steps", .shows = "a wrong index, bias or residual; exact", .value = probe_steps, .exact = always},
                 {.name = "unit", .shows = "a step skipped, repeated or given the wrong tensor", .value = unit, .scattered = true},
                 {.name = "sharp_scores",

@@ -44,6 +44,14 @@ inline std::vector<AlonePlace> alone_places(const std::vector<TensorSpec>& tenso
   return places;
 }
 
+// Attributes by which a tensor of numbers is there, and not one of places such as starts of sequences.
+inline std::vector<std::string_view> bringing(const std::vector<TensorSpec>& tensors) {
+  std::vector<std::string_view> attributes;
+  for (const TensorSpec& t : tensors)
+    if (!t.options.present_if.empty() && is_float(t.options.dtype.value_or(f32))) attributes.push_back(t.options.present_if);
+  return attributes;
+}
+
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
@@ -88,8 +96,6 @@ class Problem {
 
 // Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
 struct Hooks {
-  // Common fills on which sound kernels differ, beside those that ByFormula::shows_nothing finds.
-  ShowsNothing shows_nothing{};
   std::vector<Fill> fills;
   // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
   // largest ratio of error to allowed error.
@@ -146,8 +152,9 @@ struct Op {
             axes,
             attributes,
             hooks.fills,
-            formula.shows_nothing ? formula.shows_nothing : hooks.shows_nothing,
-            static_cast<int>(alone_places(tensors).size())};
+            formula.shows_nothing,
+            static_cast<int>(alone_places(tensors).size()),
+            bringing(tensors)};
   }
 };
 

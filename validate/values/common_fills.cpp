@@ -98,6 +98,16 @@ double row_scales(const FillSite& s, std::int64_t i) {
   return normal(s, i) * random::power_of_two(large ? power : -power);
 }
 
+// Rows of inputs are from 2^-16 to 2^6 times as large as usual (f16: 2^-12 to 2^3), each by its own power of two, the same in all
+// inputs: so some are as
+// small as what is added to them, such as epsilon, and some beyond where a formula clamps, chooses or saturates.
+double row_sizes(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input) return normal(s, i);
+  const int lowest = s.dtype == f16 ? -12 : -16, highest = s.dtype == f16 ? 3 : 6;
+  const int power = lowest + static_cast<int>(random::index(shared_key(s, Purpose::row), i / cols(s), highest - lowest + 1));
+  return normal(s, i) * random::power_of_two(power);
+}
+
 // About half of the rows, never all, are +0.
 double zero_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s);
@@ -198,6 +208,10 @@ constexpr std::array kCommon{
     Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
     Fill{"extremes", "an intermediate that overflows or underflows where the result does not", false, extremes},
     Fill{"row_scales", "a cube or a product of three that overflows or underflows where the result does not", false, row_scales},
+    Fill{.name = "row_sizes",
+         .shows = "a wrong epsilon or its place, a wrong limit, a function wrong where it is flat",
+         .value = row_sizes,
+         .scattered = true},
     Fill{"zero_rows", "division by the norm of a row of zeros", false, zero_rows},
     Fill{"signed_zeros", "a test for zero, or a mask, that depends on the sign of zero", false, signed_zeros},
     Fill{"nan_in_row", "a NaN that a comparison drops or that leaks into other rows", false, special_first<Special::nan>},
