@@ -53,11 +53,6 @@ Case case_of(const std::vector<Parameter>& parameters, const Row& row, const OpS
   return c;
 }
 
-const Ranges& ranges_of(const Datasets& d, const OpShape& op) {
-  const auto own = d.edges.find(std::string(op.name));
-  return own != d.edges.end() && own->second.random ? *own->second.random : d.common.random;
-}
-
 template <class T>
 std::vector<T> without_duplicates(const std::vector<T>& all) {
   std::vector<T> once;
@@ -205,8 +200,16 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
   return rows;
 }
 
-std::vector<std::string> fills_of_random(const Datasets& d, const OpShape& op) {
-  return without_duplicates(ranges_of(d, op).fills);
+const Ranges& ranges_of(const Datasets& d, const OpShape& op) {
+  const auto own = d.edges.find(std::string(op.name));
+  return own != d.edges.end() && own->second.random ? *own->second.random : d.common.random;
+}
+
+std::vector<std::string> fills_of_random(const Ranges& ranges, const OpShape& op) {
+  std::vector<std::string> fills = ranges.fills;
+  for (const std::string_view fill : fill_names(op))
+    if (std::ranges::find(ranges.not_fills, fill) == ranges.not_fills.end()) fills.emplace_back(fill);
+  return without_duplicates(fills);
 }
 
 std::vector<Case> covering_cases(const Datasets& d, const OpShape& op, int strength, const std::vector<std::string>& fills) {

@@ -56,8 +56,10 @@ using RowTest = std::function<bool(const Row&)>;
 std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int strength, const RowTest& admissible,
                                const RowTest& cheap);
 
-// The fills from which the op's random suite draws, each once.
-std::vector<std::string> fills_of_random(const Datasets&, const OpShape&);
+// The ranges of the op's random suite: its own, or those of edges/common.json.
+const Ranges& ranges_of(const Datasets&, const OpShape&);
+// The fills from which it draws, each once.
+std::vector<std::string> fills_of_random(const Ranges&, const OpShape&);
 
 // The cases of covering_rows for the op's parameters, and for these fills if there are any; else all have the same fill.
 std::vector<Case> covering_cases(const Datasets&, const OpShape&, int strength, const std::vector<std::string>& fills = {});

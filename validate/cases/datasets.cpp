@@ -225,6 +225,7 @@ Ranges ranges(const Node& n, const Names& fills) {
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "most_elements") return;
     if (key == "fill") r.fills = value.texts("fill", fills);
+    else if (key == "not_fill") r.not_fills = value.texts("fill", fills);
     else if (key == "layout") r.layouts = value.texts("layout", layout_names());
     else if (key == "own_axes") value.each_key([&](const std::string& axis, const Node& own) { r.axes[axis] = range(own); });
     else if (is_axis(key)) r.axes[key] = range(value);

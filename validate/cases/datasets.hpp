@@ -42,9 +42,10 @@ struct Group {
 // The ranges from which the random suite draws.
 struct Ranges {
   Place place{};
-  std::map<std::string, std::array<std::int64_t, 2>> axes{};     // least and greatest extent
-  std::map<std::string, std::vector<std::string>> attributes{};  // as text: a number or a word
-  std::vector<std::string> fills{"normal"}, layouts{"contiguous"};
+  std::map<std::string, std::array<std::int64_t, 2>> axes{};        // least and greatest extent
+  std::map<std::string, std::vector<std::string>> attributes{};     // as text: a number or a word
+  std::vector<std::string> fills{"normal"}, layouts{"contiguous"};  // of fills, those that a quarter of the cases have
+  std::vector<std::string> not_fills{};                             // the others have any of the op's but these
   std::int64_t most_elements = 0;
 };
 

@@ -345,7 +345,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   };
   // Pairs of a fill of the random suite, which suits every case, and any other setting.
   const auto with_fills = [&] {
-    for (Case& c : covering_cases(d, op, 2, fills_of_random(d, op))) list.add(std::move(c));
+    for (Case& c : covering_cases(d, op, 2, fills_of_random(ranges_of(d, op), op))) list.add(std::move(c));
   };
   // What every op has, whether it has groups of its own or not.
   const auto of_every_op = [&] {
@@ -382,7 +382,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   }
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);
-  if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
+  if (suite == "random" || suite == "full") add_random(list, ranges_of(d, op), op, options);
   // The first failure of each reason is shown, so cases that somebody wrote come first, combined ones last.
   std::vector<Case> all = list.take();
   const auto rank = [](const Case& c) {

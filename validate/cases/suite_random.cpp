@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "validate/cases/coverage.hpp"
 #include "validate/cases/suite.hpp"
 #include "validate/values/random.hpp"
 
@@ -84,6 +85,7 @@ Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
 
 void add_random(CaseList& list, const Ranges& r, const OpShape& op, const SuiteOptions& options) {
   Draw draw(random::key(options.seed, random::hash(op.name), Purpose::size));
+  const std::vector<std::string> fills = fills_of_random(r, op);
   // Draws that do not apply or are duplicates are repeated; the limit ends ranges with fewer cases than requested.
   std::int64_t tries = 20 * options.count + 100;
   for (std::int64_t taken = 0; taken < options.count && tries > 0; --tries) {
@@ -95,7 +97,7 @@ void add_random(CaseList& list, const Ranges& r, const OpShape& op, const SuiteO
     for (const Attribute& a : op.attributes)
       if (const auto it = r.attributes.find(std::string(a.name)); it != r.attributes.end())
         if (const double v = value_of(a, draw.of(it->second)); v != a.standard) c.attributes[std::string(a.name)] = v;
-    c.fill = draw.of(r.fills);
+    c.fill = draw.of(draw.below(4) == 0 ? r.fills : fills);
     c.layout = draw.of(r.layouts);
     taken += list.add(std::move(c));
   }
