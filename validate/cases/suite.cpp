@@ -77,6 +77,18 @@ void add_alone(CaseList& list, const Common& common, const OpShape& op, std::spa
     }
 }
 
+// Each fill at the suite's usual extents, which are several tiles with a ragged tail.
+void add_fills(CaseList& list, const Common& common, const OpShape& op, const std::vector<std::string>& fills) {
+  Case c = default_case(common, op, "edges");
+  if (elements(c, op) > common.most_elements) return;
+  for (const std::string& fill : fills)
+    for (const DType t : kActivationDTypes) {
+      c.fill = fill;
+      c.dtype = t;
+      list.add(c);
+    }
+}
+
 // More rows, tokens or batches than a grid has blocks along y and z.  Of all else there is little, and one dtype is enough.
 void add_counted(CaseList& list, const Common& common, const OpShape& op) {
   for (const AxisUse& use : op.axes) {
@@ -343,15 +355,14 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto combined = [&](int strength) {
     for (Case& c : covering_cases(d, op, strength)) list.add(std::move(c));
   };
-  // Pairs of a fill of the random suite, which suits every case, and any other setting.
-  const auto with_fills = [&] {
-    for (Case& c : covering_cases(d, op, 2, fills_of_random(ranges_of(d, op), op))) list.add(std::move(c));
-  };
-  // What every op has, whether it has groups of its own or not.
+  // What every op has, whether it has groups of its own or not; last, pairs of a fill and any other setting.
   const auto of_every_op = [&] {
+    const std::vector<std::string> fills = fills_of_random(ranges_of(d, op), op);
+    add_fills(list, d.common, op, fills);
     add_extents(list, d.common, op);
     add_alone(list, d.common, op, kActivationDTypes);
     add_counted(list, d.common, op);
+    for (Case& c : covering_cases(d, op, 2, fills)) list.add(std::move(c));
   };
   if (suite == "smoke") {
     combined(2);
@@ -371,14 +382,12 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
     list.only_new_pairs();
     edges("edges");
     of_every_op();
-    with_fills();
   }
   if (suite == "full") {
     combined(3);
     with_one_long_axis();
     edges("edges");
     of_every_op();
-    with_fills();
   }
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);

@@ -95,6 +95,7 @@ static Hooks hooks() {
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,
                  .exact = attention_fills::power_of_four,
+                 .exact_with = attention_fills::plain_scores,
                  .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 64; }},
                 {.name = "hot_first_key", .shows = "a skipped first tile", .value = hot_first_key},
                 {.name = "hot_last_key", .shows = "a skipped last tile", .value = hot_last_key},

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "validate/cases/case.hpp"
 #include "validate/values/draws.hpp"
 
 namespace assay::attention_fills {
@@ -12,6 +13,11 @@ using namespace draws;
 
 // Whether the default scale, 1 / sqrt(head_dim), is a power of two, so that scores of exact probes are exact.
 inline bool power_of_four(const Dims& d, DType) { return is_power_of_four(d[Axis::head_dim]); }
+
+// Whether scores are products of queries and keys by the default scale, all of which a query sees that its mask shows.
+inline bool plain_scores(const Case& c) {
+  return attribute(c, "scale") == 0 && attribute(c, "softcap") == 0 && attribute(c, "window") == 0 && attribute(c, "rope") == 0;
+}
 
 inline bool is_query(const FillSite& s) { return s.tensor == "q"; }
 inline bool is_key(const FillSite& s) { return s.tensor == "k" || s.tensor == "k_pool"; }

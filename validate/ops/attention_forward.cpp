@@ -100,6 +100,7 @@ static Hooks hooks() {
             .shows = "a wrong key, query, head or channel: O is the V of one key; exact",
             .value = probe_one_key,
             .exact = attention_fills::power_of_four,
+            .exact_with = attention_fills::plain_scores,
             .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
            {.name = "probe_equal_weights",
             .shows = "a hidden key that is read, or a visible one that is not: the zeros of O identify it",

@@ -133,6 +133,7 @@ static Hooks hooks() {
                  .coherent = true,
                  .value = probe_digits,
                  .exact = exact_digits,
+                 .exact_with = attention_fills::plain_scores,
                  .applies = room_for_digits},
                 {.name = "rising", .shows = "an online sum not rescaled when the maximum rises", .value = rising},
                 {.name = "falling", .shows = "a maximum replaced by a later tile's", .value = falling},

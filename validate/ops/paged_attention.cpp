@@ -98,6 +98,7 @@ static Hooks hooks() {
             .shows = "a wrong page, slot, sequence, head or channel: O is the V of one key, which encodes its place; exact",
             .value = probe_one_key,
             .exact = attention_fills::power_of_four,
+            .exact_with = attention_fills::plain_scores,
             .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
            {.name = "probe_equal_weights",
             .shows = "an unused slot that is read, or a used one that is not: the zeros of O identify it",

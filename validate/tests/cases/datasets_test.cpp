@@ -140,7 +140,7 @@ const Edit kEdits[] = {
     {kEdges, "\"epsilon\": [0]", "\"epsilon\": [\"small\"]",
      "edges/layernorm_residual.json: /groups/1: epsilon=small: not a number."},
     {kEdges, "\"dtype\": [\"f32\"]", "\"dtype\": [\"fp32\"]",
-     "edges/layernorm_residual.json: /groups/34/dtype/0: unknown dtype 'fp32'. Did you mean 'f32'?"},
+     "edges/layernorm_residual.json: /groups/33/dtype/0: unknown dtype 'fp32'. Did you mean 'f32'?"},
     {kEdges, "\"rows\": [1, 4096]", "\"rows\": [4096, 1]",
      "edges/layernorm_residual.json: /random/rows: expected [first, last]."},
     {kEdges, "\"cols\": \"hidden\"", "\"cols\": \"hiden\"",
