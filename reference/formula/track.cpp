@@ -2,10 +2,10 @@
 // Rules of arithmetic and functions (track.hpp).  u: unit roundoff of the accumulator, t: the whole error of an argument.
 //
 //   a + b, a - b    errors add up.  Adding 0 is exact.
-//   a b             |a| t_b + |b| t_a + t_a t_b.  A power of two multiplies exactly.
+//   a b             |a| t_b + |b| t_a + t_a t_b.  A power of two rounds only what it makes subnormal.
 //   x^2             2 |x| t + t^2
 //   a / b           a times 1/b, which is off by t_b / (|b| (|b| - t_b)), infinite where b may be 0, and by the quotient's own
-//                   Q u / |b| (Numerics::quotient_error).  A power of two divides exactly.
+//                   Q u / |b| (Numerics::quotient_error).  A power of two rounds only what it makes subnormal.
 //   cos, sin        of an angle that is off by e = A u |angle| before its reduction and R u after it (Numerics::angle_error,
 //                   reduced_angle_error), and by what the position brings: |cos(t + e) - cos t| <= min(|sin t| e + e^2/2, e, 2);
 //                   then the function's own error, relative to the value.
@@ -14,7 +14,7 @@
 //                   sigmoid, softplus: below.  silu, gelu: activation.hpp.
 //   1/sqrt(x)       1/sqrt(x - s) - 1/sqrt(x) or 1/sqrt(x) - 1/sqrt(x + t), as it falls; s <= t: by how much x may be too small,
 //                   which of a variance is little (track_norms.cpp).  Then (R + Q) u of it (Numerics::root_error).
-// Each result is rounded: u (|v| + t) + half the least subnormal.
+// Each result is rounded: u (|v| + t) + half the least subnormal (track_roundings.cpp).
 #include "reference/formula/track.hpp"
 
 #include <algorithm>
@@ -28,8 +28,6 @@ namespace {
 // A change of base in units of u: a product is rounded, and log2(e) or log(2), which is off by no more than 0.47 and 0.65 units
 // in f32, f16 and bf16.
 constexpr double kToBase2 = 1.5, kFromBase2 = 1.7;
-
-double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
 
 // |x| times the error t of its factor y, which may be infinite even if x is 0.  An infinite product stays so, unless y may be 0.
 constexpr auto scaled = [](double x, double y, double t) {
@@ -167,60 +165,6 @@ Off Tracked::alone(int argument) const {
   Off off = off_[static_cast<std::size_t>(argument)];
   if (!values_[argument].shared.empty()) off.any = plus(extents(), off.any, shared(argument));
   return off;
-}
-
-template <class Extra>
-Off Tracked::widened(int i, Off off, const Field& v, Extra&& extra) const {
-  Field& grows = coherent() ? off.any : off.fresh;
-  const Field& other = coherent() ? off.fresh : off.any;
-  if (!coherent()) off.k = std::min(off.k, kUniform);
-  grows = map(
-      extents(), [&](double x, double own, double rest, double common) { return own + extra(x, own + rest + common); }, v, grows,
-      other, shared(i));
-  return off;
-}
-
-Off Tracked::rounded(int i, Off off) const {
-  if (off.any.none() && off.fresh.none() && values_[i].shared.empty()) {  // one operation on exact values
-    const DType to = declared_.numerics.accumulate;
-    const double most = overflow_threshold(to);  // what overflows does so in every kernel
-    off.any = map(
-        extents(), [most, to](double x) { return std::fabs(x) < most ? std::fabs(round_to(to, x) - x) : 0.0; }, values_[i].value);
-    return off;
-  }
-  return widened(i, std::move(off), values_[i].value,
-                 [u = u_, low = floor_](double x, double t) { return u * (finite_size(x) + t) + low; });
-}
-
-Off Tracked::scaled_down(int i, Off off) const {
-  const double least_normal = floor_ / u_;
-  const auto is_subnormal = [least_normal](double v) { return v != 0 && std::fabs(v) < least_normal; };
-  const Field& v = values_[i].value;
-  if (std::ranges::none_of(v.at, is_subnormal)) return off;
-  if (off.any.none() && off.fresh.none() && values_[i].shared.empty()) return rounded(i, std::move(off));
-  off.any = plus(extents(), off.any,
-                 map(
-                     extents(), [=, low = floor_](double x) { return is_subnormal(x) ? low : 0.0; }, v));
-  return off;
-}
-
-// A value that the dtype may turn into infinity has no bound.  A kernel that stores the sum of a step and something else, like a
-// bias, may store that step in its place, before the addition: the larger of both counts.  Where few bits are rounded to few,
-// errors are no draws: times a query of 255/256, all keys of 8 bits are rounded to the same side.  So the rounding of such a
-// product counts as `any`.
-Off Tracked::stored(int i, Off off, DType to) const {
-  const double u = unit_roundoff(to), low = rounding_floor(to), most = overflow_threshold(to);
-  const Node& sum = node(node(i).kind == Kind::step ? node(i).arguments[0] : i);
-  Field size = values_[i].value;
-  if (sum.kind == Kind::add)
-    for (const int term : sum.arguments)
-      if (node(term).kind == Kind::step)
-        size = map(
-            extents(), [](double x, double y) { return std::max(finite_size(x), finite_size(y)); }, size, values_[term].value);
-  off = widened(i, std::move(off), size,
-                [=](double x, double t) { return finite_size(x) + t < most ? u * (finite_size(x) + t) + low : kInfinity; });
-  if (off.fresh.none() || !adds_up_rounded_products(i)) return off;
-  return {.any = plus(extents(), off.any, off.fresh), .fresh = {}};
 }
 
 Off Tracked::visit(int i) {

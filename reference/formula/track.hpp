@@ -29,6 +29,8 @@
 
 namespace assay::formula {
 
+inline double finite_size(double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; }
+
 inline constexpr double kMostExponent = 700;  // exp of little more than this overflows
 constexpr double kEitherZero = 0x1p-200;      // where either zero is right: an error below any number but 0
 

@@ -23,6 +23,21 @@ inline constexpr double kUnit = 0x1p-24, kFunction = 4 * kUnit;  // Numerics::fu
 
 inline double f32_of(double v) { return static_cast<double>(static_cast<float>(v)); }
 
+inline constexpr double kLow = 0x1p-150;                // half the least subnormal of f32
+inline constexpr double kLarge = 64;                    // of a word of Numerics, so that all else is small beside it
+inline constexpr double kOff = 0.999 * kLarge * kUnit;  // just within
+inline constexpr double kOneApart = 3 * 0x1p22;         // numbers of f32 around it are 1 apart
+inline const double kLog2OfE = f32_of(1.4426950408889634), kLogOf2 = f32_of(0.6931471805599453);
+
+// An argument that is off by up to 1/2: what is left of a number after a large one is added and subtracted.
+inline Array coarse(const Array& x) { return (x + kOneApart) - kOneApart; }
+inline double coarse(double x) { return f32_of(x + kOneApart) - kOneApart; }
+
+// exp by exp2, whose argument is rounded.
+inline double exp_by_exp2(double x) { return std::exp2(f32_of(x * kLog2OfE)); }
+// log by log2, and their change of base rounded.
+inline double log_by_log2(double x) { return f32_of(std::log2(x) * kLogOf2); }
+
 // How an implementation errs where it may: a function is off by `sign` times what it may be.
 struct Habit {
   double sign = 0;
