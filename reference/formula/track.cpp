@@ -284,7 +284,7 @@ Off Tracked::divide(int i) {
   };
   if (node(divisor).kind == Kind::constant && is_power_of_two_or_zero(node(divisor).number)) {
     Off off{over(*a.any), over(*a.fresh), a.k};
-    return std::fabs(node(divisor).number) > 1 ? scaled_down(i, std::move(off)) : off;
+    return 1 < std::fabs(node(divisor).number) ? scaled_down(i, std::move(off)) : off;
   }
   const double own = declared_.numerics.quotient_error * 0x1p-24;
   Field inverse = map(

@@ -175,6 +175,19 @@ const OfRow kOfRow[] = {
        }
        return total;
      }},
+    {"mean by scores of which one is so coarse that either may have all the weight",
+     2,
+     0,
+     3000,
+     {},
+     [](Formula& f, const Array& x, const Array& w) {
+       const Array coarse_first = where(f.index(kTerms) < 1, (x + 2048 * kOneApart) - 2048 * kOneApart, x);
+       return sum(kTerms)(softmax(kTerms)(coarse_first) * (w - 1.0625));
+     },
+     [](const Inputs& x, double) {
+       const Inputs coarse_first{f32_of(x[0] + 2048 * kOneApart) - 2048 * kOneApart, x[1]};
+       return mean_by(coarse_first, [](double v, double top, std::size_t) { return std::exp(v - top); }) - 1.0625;
+     }},
     {"mean: scores far from 0",
      2,
      2000,
