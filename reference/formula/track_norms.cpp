@@ -13,6 +13,9 @@
 //   var    the terms of S are positive: (n+q+3) u.  e enters both factors: e sum(|x - M_{k-1}| + |x - M_k|) + n e^2.
 //          The terms add up to S = n var, (x - M_k)^2 is at most a term and (x - M_{k-1})^2 at most two, so by Cauchy and Schwarz
 //          (1 + sqrt 2) e sqrt(var) + e^2.  It grows as n u mean|x|/sqrt(var), as known for it (Chan, Golub, LeVeque 1983).
+//          Underflow takes half a least subnormal, s, of each term and of their mean: 2s.  That of M is nothing beside it: it
+//          moves the variance by 2.42 s sqrt(var), which u var exceeds where sqrt(var) > s/u, and elsewhere 2s does, by 2^14 in
+//          f16 and by more in others.
 //
 // A folded affine (Numerics::folded_affine), y = x a + b, a = r gamma, b = beta - mean a.  a rounds once in both, which the
 // product's rounding pays for, as the last sum's does for that of y.  Left are mean a and x a, each rounded, and b:
