@@ -70,9 +70,9 @@ Field add_up(const Extents& e, AxisSet kept, Add&& add, const Fields&... fields)
   return out;
 }
 
-// Whether a result is not finite that is so in exact arithmetic, or an exponential is infinite of a finite exponent even there, so
-// that rounding decides what is made of it.  `stored`: outputs are stored, so that what their dtype does not hold is infinite in
-// every kernel; but not where they are sums, whose terms another order may let overflow or not.
+// Whether a result is not finite that is so in exact arithmetic, or an exponential is infinite of a finite exponent even there,
+// so that rounding decides what is made of it.  `stored`: outputs are stored, so that what their dtype does not hold is infinite
+// in every kernel; but not where they are sums, whose terms another order may let overflow or not.
 bool overflows(const Values& exact, const Values& rounded, bool stored) {
   const Graph& graph = exact.graph();
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {

@@ -165,5 +165,14 @@ TEST_CASE("formulas: what an op's formula says of it", "[formula]") {
       CHECK(op.formula.shows_nothing(fill.name, t) == (fill.name == "extremes" && t != f16));
 }
 
+TEST_CASE("formulas: a fill shows nothing in an op of stages if it does not where its inputs are read", "[formula]") {
+  const Op& layer = *find_op("transformer_layer");
+  for (const DType t : kActivationDTypes) {
+    CHECK(layer.formula.shows_nothing("extremes", t) == (t != f16));
+    // The product of a later stage would have zeros of it alone.
+    CHECK_FALSE(layer.formula.shows_nothing("subnormals", t));
+  }
+}
+
 }  // namespace
 }  // namespace assay

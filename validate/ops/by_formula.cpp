@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -152,6 +153,23 @@ void describe_by_formula(Op& op, const FormulaOf& formula) {
     if (!of_all([&](const FormulaFacts& f) { return !has(f.summed, use.axis); })) op.formula.summed.push_back(use.axis);
   const auto tried = std::make_shared<TriedFills>(op, formula, facts.front());
   op.formula.shows_nothing = [tried](std::string_view fill, DType dtype) { return tried->shows_nothing(fill, dtype); };
+}
+
+void describe_by_stages(Op& op, StagesOf stages) {
+  const auto is_input = [&](const Stage::Part& part) {
+    const auto tensor = std::ranges::find(op.tensors, part.is, &TensorSpec::name);
+    return tensor != op.tensors.end() && tensor->role == Role::input;
+  };
+  std::set<std::string> ops;
+  for (const Case& c : small_cases(op))
+    for (const Stage& stage : stages(Small(op, c, false).problem->args()))
+      if (std::ranges::any_of(stage.parts, is_input)) ops.emplace(stage.op);
+  op.formula.shows_nothing = [ops](std::string_view fill, DType dtype) {
+    return std::ranges::any_of(ops, [&](const std::string& name) {
+      const Op* const stage = find_op(name);
+      return stage && stage->formula.shows_nothing && stage->formula.shows_nothing(fill, dtype);
+    });
+  };
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ops/core/formula_answers.hpp"
+#include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/problem/typed/solutions.hpp"
 
@@ -19,10 +20,14 @@ struct FormulaOf {
 // Sets what the judge knows of the op from its formula but functions of it, and adds the common fills that overflow.
 void describe_by_formula(Op& op, const FormulaOf& formula);
 
+// Sets which fills show nothing in an op that is composed of others: those that do not in one of these that reads an input.
+void describe_by_stages(Op& op, StagesOf stages);
+
 template <class O>
 Op with_formula(Op op) {
   using Args = typename O::Args;
   using Answers = LinkedAnswers<O>;
+  if constexpr (Staged<O>) describe_by_stages(op, [](const void* args) { return O::stages(*static_cast<const Args*>(args)); });
   if (!Answers::facts) return op;
   op.formula.oracle = [](const void* args, const Numerics& numerics, Roundings roundings,
                          std::span<const std::span<double>> outputs) {
