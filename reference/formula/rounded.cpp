@@ -80,10 +80,11 @@ bool overflows(const Values& exact, const Values& rounded, bool stored) {
     const auto output = std::ranges::find(graph.outputs, i, &Port::node);
     const bool is_stored = stored && output != graph.outputs.end() && info(node.kind).group == Group::arithmetic;
     const auto right = [&](double v) { return is_stored ? round_to(output->dtype, v) : v; };
-    const Field beyond = map(
-        exact.extents(), [&](double a, double b) { return std::isfinite(right(a)) && !std::isfinite(b) ? 1.0 : 0.0; },
-        node.kind == Kind::exp ? exact[node.arguments[0]].value : exact[i].value, rounded[i].value);
-    if (std::ranges::find(beyond.at, 1.0) != beyond.at.end()) return true;
+    const auto is_beyond = [&](double a, double b) { return std::isfinite(right(a)) && !std::isfinite(b) ? 1.0 : 0.0; };
+    Field beyond = map(exact.extents(), is_beyond, exact[i].value, rounded[i].value);
+    if (node.kind == Kind::exp)
+      beyond = plus(exact.extents(), beyond, map(exact.extents(), is_beyond, exact[node.arguments[0]].value, exact[i].value));
+    if (std::ranges::any_of(beyond.at, [](double is) { return is != 0; })) return true;
   }
   return false;
 }

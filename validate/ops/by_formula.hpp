@@ -14,7 +14,8 @@ namespace assay {
 // What may be asked of a formula about the arguments of a problem.
 struct FormulaOf {
   FormulaFacts (*facts)(const void* args);
-  bool (*overflows)(const void* args, const Numerics&, std::span<double> y);  // with these roundings; y is written to
+  // Writes the first output with declared roundings, and returns whether something overflowed.
+  bool (*rounded)(const void* args, const Numerics&, std::span<double> y);
 };
 
 // Sets what the judge knows of the op from its formula but functions of it, and adds the common fills that overflow.
