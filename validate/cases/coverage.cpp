@@ -207,8 +207,7 @@ const Ranges& ranges_of(const Datasets& d, const OpShape& op) {
 
 std::vector<std::string> fills_of_random(const Ranges& ranges, const OpShape& op) {
   std::vector<std::string> fills = ranges.fills;
-  for (const std::string_view fill : fill_names(op))
-    if (std::ranges::find(ranges.not_fills, fill) == ranges.not_fills.end()) fills.emplace_back(fill);
+  for (const std::string_view fill : fill_names(op)) fills.emplace_back(fill);
   return without_duplicates(fills);
 }
 

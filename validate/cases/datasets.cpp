@@ -225,7 +225,6 @@ Ranges ranges(const Node& n, const Names& fills) {
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "most_elements") return;
     if (key == "fill") r.fills = value.texts("fill", fills);
-    else if (key == "not_fill") r.not_fills = value.texts("fill", fills);
     else if (key == "layout") r.layouts = value.texts("layout", layout_names());
     else if (key == "own_axes") value.each_key([&](const std::string& axis, const Node& own) { r.axes[axis] = range(own); });
     else if (is_axis(key)) r.axes[key] = range(value);
@@ -276,24 +275,23 @@ Edges edges(const Node& n, std::string op) {
 }
 
 Common common(const Node& n) {
-  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "combined", "extents", "alone", "counted", "long",
-            "models", "random"});
-  const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"};
+  n.object({"smoke_tokens", "smoke_fills", "most_elements", "axes", "layout", "combined", "extents", "counted", "long", "models",
+            "random"});
+  const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"},
+      shapes{"smoke", "edges", "sanitize", "watch", "fixed", "alone"};
   Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
-  n.at("axes").object(suites);
-  n.at("fill").object(suites);
+  c.smoke_fills = n.at("smoke_fills").texts("fill", common_fill_names());
+  n.at("axes").object(shapes);
   n.at("layout").object(suites);
-  for (const std::string_view suite : suites) {
-    const Node values = n.at("axes").at(suite).object(common_axes());
-    for (const std::string_view axis : common_axes()) c.axes[std::string(suite)][std::string(axis)] = values.at(axis).integers(0);
-    c.fills[std::string(suite)] = n.at("fill").at(suite).texts("fill", common_fill_names());
-    c.layouts[std::string(suite)] = n.at("layout").at(suite).texts("layout", layout_names());
+  for (const std::string_view shape : shapes) {
+    const Node values = n.at("axes").at(shape).object(common_axes());
+    for (const std::string_view axis : common_axes()) c.axes[std::string(shape)][std::string(axis)] = values.at(axis).integers(0);
   }
+  for (const std::string_view suite : suites)
+    c.layouts[std::string(suite)] = n.at("layout").at(suite).texts("layout", layout_names());
   const Node combined = n.at("combined").object(common_axes());
   for (const std::string_view axis : common_axes()) c.combined[std::string(axis)] = combined.at(axis).integers(0);
   c.extents = n.at("extents").integers(0);
-  const Node alone = n.at("alone").object(common_axes());
-  for (const std::string_view axis : common_axes()) c.alone[std::string(axis)] = alone.at(axis).integer(1);
   const Node longer = n.at("long").object(common_axes()), counted = n.at("counted").object(common_axes());
   for (const std::string_view axis : common_axes()) {
     if (longer.has(axis)) c.longer[std::string(axis)] = longer.at(axis).integer(1);

@@ -44,8 +44,7 @@ struct Ranges {
   Place place{};
   std::map<std::string, std::array<std::int64_t, 2>> axes{};        // least and greatest extent
   std::map<std::string, std::vector<std::string>> attributes{};     // as text: a number or a word
-  std::vector<std::string> fills{"normal"}, layouts{"contiguous"};  // of fills, those that a quarter of the cases have
-  std::vector<std::string> not_fills{};                             // the others have any of the op's but these
+  std::vector<std::string> fills{"normal"}, layouts{"contiguous"};  // a quarter of the cases have these fills, others any
   std::int64_t most_elements = 0;
 };
 
@@ -74,11 +73,12 @@ struct Common {
   Place place{};
   std::int64_t smoke_tokens = 0;   // token count of the smoke suite's models
   std::int64_t most_elements = 0;  // larger cases of `axes`, and of models in smoke, are left out
-  // By suite, then axis: the extents to try, the default first.  Fills and layouts, by suite, are tried at the default shape.
+  // By suite, then axis: the extents to try, the default first.  Under "alone" those of that layout, where rows are whole pieces
+  // of 16 bytes.  Layouts, by suite, are tried at the default shape, and so are these fills in smoke.
   std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> axes{};
-  std::map<std::string, std::vector<std::string>> fills{}, layouts{};
+  std::map<std::string, std::vector<std::string>> layouts{};
+  std::vector<std::string> smoke_fills{};
   std::vector<std::int64_t> extents{};            // that each axis has in edges, alone
-  std::map<std::string, std::int64_t> alone{};    // by axis: of layout `alone`, whose rows are whole pieces of 16 bytes
   std::map<std::string, std::int64_t> counted{};  // by axis that mostly counts: more than a grid has blocks; edges alone
   std::map<std::string, std::int64_t> longer{};   // by axis: an extent beyond those of `combined`, where this axis alone is long
   std::map<std::string, std::vector<std::int64_t>> combined{};  // by axis: extents that coverage.hpp combines, the smallest first

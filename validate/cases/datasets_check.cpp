@@ -103,7 +103,6 @@ void check(const Edges& e, const OpShape& op) {
     }
     c.all_axes(e.random->place, e.random->axes);
     c.fills(e.random->place, e.random->fills);
-    c.fills(e.random->place, e.random->not_fills);
   }
   for (const ModelUse& use : e.models) {
     for (const auto& [key, name] : use.figures) {

@@ -63,9 +63,8 @@ Case default_case(const Common& common, const OpShape& op, const std::string& su
 
 // Layout `alone` once for each place, which the sum of the extents selects, with all tensors that an attribute brings.
 void add_alone(CaseList& list, const Common& common, const OpShape& op, std::span<const DType> dtypes) {
-  Case c = new_case(op, std::string(kCommonSource));
+  Case c = default_case(common, op, "alone");
   c.layout = "alone";
-  for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, of_axis(common.alone, use.axis));
   for (const std::string_view brings : op.brings) c.attributes[std::string(brings)] = 1;
   const AxisUse* counting = &op.axes.front();
   for (const Axis& axis : {Axis::rows, Axis::tokens, Axis::seq_q})
@@ -123,11 +122,12 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
       c.dims[use.axis] = v;
       add(c);
     }
-  for (const std::string& fill : common.fills.at(suite)) {
-    Case c = usual;
-    c.fill = fill;
-    add(c);
-  }
+  if (suite == "smoke")
+    for (const std::string& fill : common.smoke_fills) {
+      Case c = usual;
+      c.fill = fill;
+      add(c);
+    }
   for (const std::string& name : common.layouts.at(suite)) {
     const bool far = find_layout(name)->far;
     Case c = default_case(common, op, far ? "sanitize" : suite);
@@ -355,15 +355,6 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto combined = [&](int strength) {
     for (Case& c : covering_cases(d, op, strength)) list.add(std::move(c));
   };
-  // What every op has, whether it has groups of its own or not; last, pairs of a fill and any other setting.
-  const auto of_every_op = [&] {
-    const std::vector<std::string> fills = fills_of_random(ranges_of(d, op), op);
-    add_fills(list, d.common, op, fills);
-    add_extents(list, d.common, op);
-    add_alone(list, d.common, op, kActivationDTypes);
-    add_counted(list, d.common, op);
-    for (Case& c : covering_cases(d, op, 2, fills)) list.add(std::move(c));
-  };
   if (suite == "smoke") {
     combined(2);
     add_smoke_models(list, d, uses.front(), op);
@@ -373,21 +364,17 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   }
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
-  const auto with_one_long_axis = [&] {
+  if (suite == "edges" || suite == "full") {
+    combined(3);
     for (Case& c : long_cases(d, op)) list.add(std::move(c));
-  };
-  if (suite == "edges") {
-    combined(3);
-    with_one_long_axis();
-    list.only_new_pairs();
+    if (suite == "edges") list.only_new_pairs();
     edges("edges");
-    of_every_op();
-  }
-  if (suite == "full") {
-    combined(3);
-    with_one_long_axis();
-    edges("edges");
-    of_every_op();
+    const std::vector<std::string> fills = fills_of_random(ranges_of(d, op), op);
+    add_fills(list, d.common, op, fills);
+    add_extents(list, d.common, op);
+    add_alone(list, d.common, op, kActivationDTypes);
+    add_counted(list, d.common, op);
+    for (Case& c : covering_cases(d, op, 2, fills)) list.add(std::move(c));  // a fill and any other setting
   }
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);

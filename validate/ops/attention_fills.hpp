@@ -14,9 +14,13 @@ using namespace draws;
 // Whether the default scale, 1 / sqrt(head_dim), is a power of two, so that scores of exact probes are exact.
 inline bool power_of_four(const Dims& d, DType) { return is_power_of_four(d[Axis::head_dim]); }
 
-// Whether scores are products of queries and keys by the default scale, all of which a query sees that its mask shows.
+// Whether scores are products of queries and keys, by the default scale or a larger power of two, of all keys that the mask
+// shows.
 inline bool plain_scores(const Case& c) {
-  return attribute(c, "scale") == 0 && attribute(c, "softcap") == 0 && attribute(c, "window") == 0 && attribute(c, "rope") == 0;
+  int exponent = 0;
+  const double scale = attribute(c, "scale"), usual = 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
+  const bool is_sharp = scale == 0 || (scale >= usual && std::frexp(scale, &exponent) == 0.5);
+  return is_sharp && attribute(c, "softcap") == 0 && attribute(c, "window") == 0 && attribute(c, "rope") == 0;
 }
 
 inline bool is_query(const FillSite& s) { return s.tensor == "q"; }

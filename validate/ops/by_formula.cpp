@@ -100,7 +100,7 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& f
     if (has(facts.recurrent, use.axis)) c.dims[use.axis] = std::max(use.least, kSteps);
   c.fill = fill.name;
   const UsualArithmetic here;
-  const bool is_alone = std::ranges::count(op.tensors, Role::output, &TensorSpec::role) == 1;
+  const bool is_only_output = std::ranges::count(op.tensors, Role::output, &TensorSpec::role) == 1;
   bool shows = false;
   for (c.seed = 0; c.seed < kDraws; ++c.seed) {
     const Small small(op, c, true);
@@ -114,7 +114,7 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& f
       if (!std::ranges::equal(golden, y, {}, class_of, class_of)) return true;
     }
     const bool zeros = std::ranges::all_of(golden, [dtype](double v) { return round_to(dtype, v) == 0; });
-    shows = shows || (!(zeros && is_alone) && !is_unknown(golden, small.problem->bounds({}, 0)));
+    shows = shows || (!(zeros && is_only_output) && !is_unknown(golden, small.problem->bounds({}, 0)));
   }
   return !shows;
 }

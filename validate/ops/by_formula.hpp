@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op's formula says of it: the second oracle, the axes that sums run over, fills that overflow.
+// What an op's formula says of it: the second oracle, the axes that sums run over, fills that show nothing.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct FormulaOf {
   bool (*rounded)(const void* args, const Numerics&, std::span<double> y);
 };
 
-// Sets what the judge knows of the op from its formula but functions of it, and adds the common fills that overflow.
+// Sets what the judge knows of the op from its formula but functions of it, and which common fills show nothing.
 void describe_by_formula(Op& op, const FormulaOf& formula);
 
 // Sets which fills show nothing in an op that is composed of others: those that do not in one of these that reads an input.

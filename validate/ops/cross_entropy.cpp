@@ -28,6 +28,13 @@ Fill minus_infinity_of_several() {
   return f;
 }
 
+// The losses of a quarter of the tokens are a 64th of the largest number, so that the sum of 256 tokens' leaves its range.
+Fill lowest_of_few_tokens() {
+  Fill f = kLowest;
+  f.applies = [](const Dims& d, DType) { return d[Axis::tokens] < 256; };
+  return f;
+}
+
 // Rows with the same differences at different heights, -640 ... 512, which do not change the loss.
 double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row_of(s, i) % 10 * 128 - 640);
@@ -45,7 +52,7 @@ static Hooks hooks() {
                      .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
                      .coherent = true,
                      .value = shifted_rows},
-                    kLowest,
+                    lowest_of_few_tokens(),
                     kTies,
                     kSpread200,
                     kFarBelow,

@@ -103,7 +103,8 @@ struct Hooks {
   std::vector<Relation> relations{};
 };
 
-// What the judge knows of an op from its formula; of an op that is composed of others, nothing (validate/ops/by_formula.hpp).
+// What the judge knows of an op from its formula; of an op that is composed of others, which fills show nothing, from theirs
+// (validate/ops/by_formula.hpp).
 struct ByFormula {
   // The formula with every result rounded in turn, in the order of a simple kernel.  Writes the outputs that are not empty, not
   // yet rounded.

@@ -161,7 +161,7 @@ const Edit kEdits[] = {
      "edges/layernorm_residual.json: /models: unknown key of layernorm_residual 'ffn'."},
     {kEdges, "\"groups\"", "\"gruops\"", "edges/layernorm_residual.json: /: unknown key 'gruops'. Did you mean 'groups'?"},
     {kCommon, "\"uniform01\"", "\"uniform\"",
-     "edges/common.json: /fill/smoke/0: unknown fill 'uniform'. Did you mean 'uniform01'?"},
+     "edges/common.json: /smoke_fills/0: unknown fill 'uniform'. Did you mean 'uniform01'?"},
     {kCommon, "\"seq_q\": [67, 1, 129]", "\"seqq\": [67]",
      "edges/common.json: /axes/smoke: unknown key 'seqq'. Did you mean 'seq_q'?"},
     {kCommon, "\"smoke_tokens\": 129,", "", "edges/common.json: /: 'smoke_tokens' is missing."},
