@@ -21,6 +21,8 @@
 // Each term is evaluated where it is largest within t of z.  Underflow: a subnormal e or erfc errs by E or 2E times half the
 // least subnormal, or, if it is flushed to zero (Numerics::flushes_subnormals), by up to the least normal number; z or z/2
 // multiplies this error.  A subnormal product or quotient errs by half the least subnormal.
+// Overflow: z / (1 + exp(-v)) is 0 where exp(-v) overflows, as in PyTorch's silu below -88.7, so the whole value may be lost
+// there.
 #pragma once
 
 #include <algorithm>
@@ -50,6 +52,8 @@ inline double sigmoid_argument_slope(Activation f, double z) {
 }
 // 1/(1 + exp(-v)), accurate for either sign of v.
 inline double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+// Whether exp(-v), with a relative error of `off`, may be beyond a format's largest number.
+inline bool overflows_below(double v, double off, DType t) { return -v + off >= std::log(overflow_threshold(t)); }
 }  // namespace detail
 
 inline double activation(Activation f, double z) {
@@ -81,6 +85,8 @@ inline double activation_error(const Numerics& numerics, Activation f, double z,
     const double of_v = (f == Activation::silu ? 0 : 4) + numerics.exponent_error;
     const double exponent = of_v > 0 ? of_v * detail::sigmoid_argument(f, furthest) : 0;
     rounded = value * (2 + numerics.quotient_error + (rest > 0 ? rest * (exponent + e) : 0));
+    const double lowest = detail::sigmoid_argument(f, z - t);
+    if (detail::overflows_below(lowest, u * (e + of_v * std::fabs(lowest)), numerics.accumulate)) moved = std::max(moved, value);
   }
   const double flushed = numerics.flushes_subnormals ? 1 / u : e;
   return moved + u * rounded + (furthest * flushed + 2) * rounding_floor(numerics.accumulate);

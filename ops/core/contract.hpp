@@ -135,8 +135,9 @@ inline double rounding_error(DType t, double v, double error) {
 }
 
 // How rounding errors add up.  A case's fill declares one of the first two: like a random walk, or all with one sign.
-// `typical` is no property of a fill: it gives the size of one standard deviation of independent errors.  A walk of n roundings
-// then counts sqrt(n), not 6 sqrt(n), and chains that otherwise count their worst case n count as walks too.  Errors of functions
+// `typical` is no property of a fill: it gives sqrt(3) standard deviations of independent errors, which of one rounding is the
+// largest error.  A walk of n roundings then counts sqrt(n), not 6 sqrt(n), and chains that otherwise count their worst case n
+// count as walks too.  Errors of functions
 // and constants, which may be the same in every element, count in full.  The rms check uses it (validate/judge/aggregate.hpp).
 enum class Errors { independent, coherent, typical };
 

@@ -411,13 +411,15 @@ Off Tracked::apply_function(int i) const {
     }
     // |f''| <= 1/(6 sqrt 3) = 0.0962.  1/(1 + e), e = exp(-z): the error of e counts by 1 - f, the sum rounds, and the quotient
     // errs by Q u.  A change of z to e^t times its f at most.  Where the result is subnormal the sum is 1, or exp is the result.
+    // Where exp(-z) overflows the result is 0.
     case Kind::sigmoid: {
       const auto slope = [](double a) { return assay::detail::sigmoid(a) * assay::detail::sigmoid(-a); };
       return whole(
-          [=, exponent = numerics.exponent_error](double a, double t, double y) {
+          [=, exponent = numerics.exponent_error, to = numerics.accumulate](double a, double t, double y) {
             const double off = std::min(moved(slope(a), 0.1, 0.25, t), y * std::expm1(std::min(t, kMostExponent)));
-            const double rest = assay::detail::sigmoid(t - a);
-            return off + u * (y + off) * (1 + q + rest * (f + by(exponent, std::fabs(a) + t))) + lost + low;
+            const double rest = assay::detail::sigmoid(t - a), of_exp = f + by(exponent, std::fabs(a) + t);
+            const double vanished = assay::detail::overflows_below(a - t, u * of_exp, to) ? y + off : 0;
+            return std::max(vanished, off + u * (y + off) * (1 + q + rest * of_exp)) + lost + low;
           },
           slope);
     }

@@ -133,7 +133,9 @@ class Tracked {
   Off log_of_sum(int node) const;  // logsumexp, log_softmax
 
   bool coherent() const { return declared_.errors == Errors::coherent; }
-  double deviations_counted() const { return deviations(declared_.errors); }
+  // How many deviations of a fresh error count.  `typical` counts each rounding with its largest size, and so a sum of them with
+  // the largest size of a uniform error that has the sum's deviation.
+  double deviations_counted() const { return declared_.errors == Errors::typical ? kUniform : deviations(declared_.errors); }
   const Node& node(int i) const { return values_.graph().nodes[static_cast<std::size_t>(i)]; }
   const Extents& extents() const { return values_.extents(); }
 

@@ -105,7 +105,7 @@ Field Tracked::rescales(const RowParts& rows, bool in_random_order) const {
         const auto most = static_cast<double>(chain.roundings(static_cast<std::int64_t>(exps)));
         const double expected = 1 + std::log(exps);
         if (coherent() || !in_random_order) return most;
-        return std::min(most, expected + deviations_counted() * std::sqrt(expected));
+        return std::min(most, expected + deviations(declared_.errors) * std::sqrt(expected));
       },
       rows.count);
 }

@@ -58,7 +58,7 @@ Off Tracked::add_up(int i) const {
   }
 
   const Numerics& numerics = declared_.numerics;
-  const double u = u_, walk = deviations_counted();
+  const double u = u_, walk = deviations(declared_.errors);
   double fewest = kInfinity;
   for (const double count : terms.count.at) fewest = std::min(fewest, roundings(count));
   const Field size = plus(extents(), terms.size, sum(total(argument)));

@@ -13,6 +13,18 @@ constexpr Activation kAll[] = {Activation::gelu_tanh, Activation::gelu_erf, Acti
 
 }  // namespace
 
+TEST_CASE("activations: a kernel may lose what is below where the exponential of a sigmoid overflows, and no more", "[bound]") {
+  for (const Activation form : {Activation::silu, Activation::gelu_tanh})
+    for (const DType accumulate : {f32, f16}) {
+      const Numerics numerics{.accumulate = accumulate};
+      double z = -1;  // the first at which the exponential is infinite
+      while (!(std::exp(-detail::sigmoid_argument(form, z)) >= overflow_threshold(accumulate))) z *= 1.001;
+      CHECK(activation_error(numerics, form, z, 0) >= std::fabs(activation(form, z)));
+      CHECK(activation_error(numerics, form, 1.01 * z, 0) >= std::fabs(activation(form, 1.01 * z)));
+      if (accumulate == f32) CHECK(activation_error(numerics, form, 0.99 * z, 0) < 0.01 * std::fabs(activation(form, 0.99 * z)));
+    }
+}
+
 TEST_CASE("activations: values", "[golden]") {
   // z Phi(z), Phi from tables of the normal distribution.
   CHECK(std::fabs(activation(Activation::gelu_erf, 1) - 0.841344746068543) < 1e-15);

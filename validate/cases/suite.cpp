@@ -89,10 +89,12 @@ void add_fills(CaseList& list, const Common& common, const OpShape& op, const st
 }
 
 // More rows, tokens or batches than a grid has blocks along y and z.  Of all else there is little, and one dtype is enough.
-void add_counted(CaseList& list, const Common& common, const OpShape& op) {
+// Batches of heads are in `long`: each is a tile or more, so that simt takes over a minute for them.
+void add_counted(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
+  const bool has_heads = std::ranges::find(op.axes, Axis::heads, &AxisUse::axis) != op.axes.end();
   for (const AxisUse& use : op.axes) {
     const std::int64_t* const counted = find_of_axis(common.counted, use.axis);
-    if (!counted) continue;
+    if (!counted || (use.axis == Axis::batch && has_heads) != (suite == "long")) continue;
     for (const std::int64_t each : {3, 8}) {
       Case c = default_case(common, op, "edges");
       for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
@@ -364,6 +366,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   }
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
+  if (suite == "long") add_counted(list, d.common, op, "long");
   if (suite == "edges" || suite == "full") {
     combined(3);
     for (Case& c : long_cases(d, op)) list.add(std::move(c));
@@ -373,7 +376,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
     add_fills(list, d.common, op, fills);
     add_extents(list, d.common, op);
     add_alone(list, d.common, op, kActivationDTypes);
-    add_counted(list, d.common, op);
+    add_counted(list, d.common, op, "edges");
     for (Case& c : covering_cases(d, op, 2, fills)) list.add(std::move(c));  // a fill and any other setting
   }
   if (suite == "models" || suite == "full")

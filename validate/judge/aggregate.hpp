@@ -35,8 +35,8 @@
 //        |C|  The sum of s z for the error of a parameter that is added last (ByFormula::last_addend), if the sum before it is no
 //             more precise than the output.  If that sum is also no smaller than the output, it is a multiple of the output's
 //             spacing.  Then the parameter is rounded to such a multiple, with the same error in every row.
-// rms    T'' is T', the bound without stored intermediates, but with Errors::typical: a random walk counts with one deviation
-//        where T' counts lambda, and functions and constants count in full.  So E z^2 <= v, by Minkowski
+// rms    T'' is T', the bound without stored intermediates, but with Errors::typical: a random walk counts with sqrt(3)
+//        deviations where T' counts lambda, and functions and constants count in full.  So E z^2 <= v, by Minkowski
 //          v = ((sqrt((h^2 + R^2)/3) + T'' - L + u_o h)/T)^2
 //        T'' counts a rounding of the chain with its largest size u, not with u/sqrt(3), the deviation of a uniform one, so the
 //        chain's part of v is up to three times too large.  R is what stored intermediates add to the bound, or to the bound with

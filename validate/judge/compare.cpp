@@ -44,6 +44,7 @@ void merge(Comparison& into, const Comparison& c) {
   into.error = std::max(into.error, c.error);
   into.powerless = into.powerless && c.powerless;
   into.zeros = into.zeros && c.zeros;
+  into.zeros_or_unbounded = into.zeros_or_unbounded && c.zeros_or_unbounded;
   into.finite = into.finite || c.finite;
   if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
     into.margin = c.margin;
@@ -77,7 +78,10 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         ++mine.compared;
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
         if (mine.powerless && !(ratio(0, right, bound, exact, numerics.smaller_range(), got.dtype) <= 1)) mine.powerless = false;
-        if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
+        if (mine.zeros_or_unbounded && round_to(got.dtype, right) != 0) {
+          mine.zeros = false;
+          mine.zeros_or_unbounded = std::isinf(bound);
+        }
         mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {
           mine.margin = r;

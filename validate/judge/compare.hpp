@@ -20,6 +20,7 @@ struct Comparison {
   bool powerless = true;                  // an output of zeros would pass too
   bool finite = false;                    // some golden is a finite number
   bool zeros = true;                      // every golden, rounded to the dtype, is a zero
+  bool zeros_or_unbounded = true;         // every golden is, or its bound is infinite
 };
 
 // Judges the solved rows of output number `output`.  `got` has the tensor's dtype and strides and the candidate's values.  With

@@ -156,6 +156,7 @@ class OutputJudge {
     const Comparison& c = y.first;
     powerless_ = powerless_ && c.powerless;
     zeros_ = zeros_ && c.zeros;
+    zeros_or_unbounded_ = zeros_or_unbounded_ && c.zeros_or_unbounded;
     finite_ = finite_ || c.finite;
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
       wide.accumulate = f32;
@@ -307,10 +308,10 @@ class OutputJudge {
 
   // T2: whether the case could have failed a kernel.
   // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance, and few
-  // outputs of a dataset's case may in one draw.  Of a case that all ops have zeros may be the right answer.  A case that would
-  // fail zeros of a kernel with sums in f32, whole factors, exponents in steps, moments in two passes and nothing flushed is not
-  // at fault if this one declares others.  A kernel that declares more errors than it makes is found by power (power.hpp), over a
-  // whole run.
+  // outputs of a dataset's case may in one draw.  Of a case that all ops have zeros may be the right answer, or a step may
+  // overflow in every row.  A case that would fail zeros of a kernel with sums in f32, whole factors, exponents in steps,
+  // moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that declares more errors
+  // than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     std::string claim = claims_too_much(numerics_);
     for (const Numerics& step : runs_.steps)
@@ -322,7 +323,7 @@ class OutputJudge {
       r_.reason = "empty: nothing may be written, and nothing was";
     } else if (p_.task->given && !finite_) {
       r_.reason = "no right value is a finite number";
-    } else if (powerless_ && (!from_dataset(p_.task->c) || (zeros_ && p_.task->c.source == kCommonSource) ||
+    } else if (powerless_ && (!from_dataset(p_.task->c) || (zeros_or_unbounded_ && p_.task->c.source == kCommonSource) ||
                               (powerless_in_f32_ && shows_in_another_draw()))) {
       r_.reason = zeros_ ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
     } else if (powerless_ && !powerless_in_f32_) {
@@ -363,7 +364,7 @@ class OutputJudge {
   const Problem& problem_;
   Record& r_;
   std::vector<Output> outputs_;
-  bool powerless_ = true, zeros_ = true, finite_ = false;
+  bool powerless_ = true, zeros_ = true, zeros_or_unbounded_ = true, finite_ = false;
   bool powerless_in_f32_ = true;  // an output of zeros would pass without the words that may widen a bound beyond the values
 };
 

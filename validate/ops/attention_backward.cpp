@@ -82,6 +82,12 @@ double special_in(const FillSite& s, std::int64_t i, std::string_view tensor) {
     return normal(s, i);
   return special(random::index(key(s, Purpose::kind), row, 3));
 }
+// Every third query has scores of minus infinity alone, through channel 0, so that its L is minus infinity and its weights are 0.
+double blind_queries(const FillSite& s, std::int64_t i) {
+  if (channel(s, i) != 0 || (s.tensor != "q" && s.tensor != "k")) return normal(s, i);
+  if (s.tensor == "k") return 0.5 + uniform(s, i);
+  return position(s, i) % 3 == 1 ? -kInf : normal(s, i);
+}
 double special_keys(const FillSite& s, std::int64_t i) { return special_in(s, i, "k"); }
 double special_values(const FillSite& s, std::int64_t i) { return special_in(s, i, "v"); }
 double special_gradients(const FillSite& s, std::int64_t i) { return special_in(s, i, "do"); }
@@ -110,6 +116,9 @@ static Hooks hooks() {
                  .shows = "a padding key with score zero that is included",
                  .coherent = true,
                  .value = negative_scores},
+                {.name = "blind_queries",
+                 .shows = "L of minus infinity taken as it is: a query whose scores are all minus infinity has no weights",
+                 .value = blind_queries},
                 {.name = "special_keys", .shows = "NaN or inf of a hidden K that leaks", .value = special_keys},
                 attention_fills::kDeadKeys,
                 {.name = "special_values",
