@@ -109,7 +109,9 @@ class Tree:
             ("simt/", simt),
             ("validate/tests/model/", room("ops", "include", "validate", "reference", "cuda") + tests),
             ("validate/tests/", room("ops", "include", "validate", "simt", "cuda") + tests),
+            ("validate/tests/opfile/", room("ops", "include", "validate", "reference") + tests),
             ("validate/model/", room("ops", "include", "validate", "reference", "cuda")),
+            ("validate/opfile/", room("ops", "include", "validate", "reference")),
         ):
             if path.startswith(beginning):
                 return flags

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import library, loading
 from .errors import Incomplete, InputError, Mismatch
+from .formula import Op
 from .tensors import MemoryFile, bits_of, read_file
 
 
@@ -45,14 +46,14 @@ class Result:
         return self.text
 
 
-def check(op: str, out: Any, *, numerics: str | None = None, suggest: bool = False, **arguments: Any) -> Result:
+def check(op: str | Op, out: Any, *, numerics: str | None = None, suggest: bool = False, **arguments: Any) -> Result:
     """Judges outputs that were computed from tensors at hand: every element against its bound.
 
     Example:
         assay.check("attention_forward", (o, lse), q=q, k=k, v=v, mask="causal")
 
     Args:
-        op: the name of an op.
+        op: the name of an op, or an op of your own (assay.formula).
         out: its output, a tuple of outputs in the order of the contract, or a dict by name.  Outputs that are missing at the
             end of the tuple, None in it, or not in the dict are not checked.
         numerics: how they were computed, in the words of `validate describe numerics`; None: sums in f32, in any order.
@@ -91,11 +92,11 @@ def check(op: str, out: Any, *, numerics: str | None = None, suggest: bool = Fal
     return result
 
 
-def golden(op: str, *, f64: bool = False, **arguments: Any) -> Any:
+def golden(op: str | Op, *, f64: bool = False, **arguments: Any) -> Any:
     """The right outputs for tensors at hand, computed in f64.
 
     Args:
-        op: the name of an op.
+        op: the name of an op, or an op of your own (assay.formula).
         f64: leave outputs in f64; else each is rounded once to its dtype of the contract.
         arguments: as of `assay.check`.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
+from . import formula
 from .errors import InputError, LibraryError
 
 __version__ = "0.1.0"
@@ -247,12 +248,11 @@ def is_there(op: Op, tensor: Tensor, attributes: Mapping[str, object]) -> bool:
     return value in words.split("|") if words else value != attribute.default
 
 
-@functools.lru_cache(maxsize=None)
-def describe(op: str) -> Op:
+def describe(op: str | formula.Op) -> Op:
     """The contract of an op: its tensors with their axes and dtypes, and its attributes.
 
     Args:
-        op: the name of an op, one of `validate list ops`.
+        op: the name of an op, one of `validate list ops`, or an op of your own.
 
     Returns:
         An Op.
@@ -261,6 +261,11 @@ def describe(op: str) -> Op:
         InputError: there is no such op.
         LibraryError: see `assay.LibraryError`.
     """
+    return _described(formula.name_of_op(op), os.environ.get(formula.VARIABLE))
+
+
+@functools.lru_cache(maxsize=None)
+def _described(op: str, _files: str | None) -> Op:
     description = json.loads(call(["describe", op, "--json"]).out)
     attributes = []
     for a in description["attributes"]:

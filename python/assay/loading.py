@@ -42,25 +42,30 @@ def load(target: str, folders: Sequence[str] = ()) -> Callable[..., Any]:
     if not place or not name:
         raise InputError(f"'{target}' names no function, as FILE.py:FUNCTION and MODULE:FUNCTION do")
     sys.path[:0] = folders
-    global _reading
-    _reading = True
-    try:
-        if place.endswith(".py"):
-            found: Any = _of_file(place)
-        else:
-            found = importlib.import_module(place)
-        until = ""
-    except Stop:
-        found = sys.modules[_module_name(place)]
-        until = " above its first call of this package, where another process stops reading it"
-    finally:
-        _reading = False
+    found, is_whole = module_of(place)
+    until = "" if is_whole else " above its first call of this package, where another process stops reading it"
     for part in name.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
             raise InputError(f"'{place}' has no '{name}'{until}") from None
     return found
+
+
+def module_of(place: str) -> tuple[Any, bool]:
+    """The module that FILE.py or MODULE names, and whether it was read to its end.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    global _reading
+    _reading = True
+    try:
+        return (_of_file(place) if place.endswith(".py") else importlib.import_module(place)), True
+    except Stop:
+        return sys.modules[_module_name(place)], False
+    finally:
+        _reading = False
 
 
 def _module_name(place: str) -> str:

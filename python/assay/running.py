@@ -16,6 +16,7 @@ from typing import Any, Callable, Mapping, Sequence
 from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
+from .formula import Op
 from .in_caller import served_here
 from .runs import Run, judged, write_records
 from .serving import DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
@@ -23,7 +24,7 @@ from .simulated import Simulated, place_device
 
 
 def validate(
-    op: str,
+    op: str | Op,
     fn: Callable[..., Any],
     *,
     suite: str = "smoke",
@@ -53,7 +54,7 @@ def validate(
     outputs in the order of the contract, in new memory.  It raises assay.Unsupported to decline a case.
 
     Args:
-        op: the name of an op.
+        op: the name of an op, or an op of your own (assay.formula).
         fn: a function that another process can import: of a module or of a script, which is read up to its first call of this
             package.  With isolation="none" any callable.
         suite: smoke, edges, models, random, full, sanitize, fixed or errors.
@@ -86,6 +87,7 @@ def validate(
     arguments_given = dict(locals())
     loading.stop_reading()
     contract = library.describe(op)
+    op = contract.name
     require_callable(contract, fn)
     if isolation not in ("process", "none"):
         raise InputError(f"isolation is '{isolation}', and 'process' or 'none' was expected")

@@ -310,4 +310,19 @@ void place(const Values& part, const Port& output, const std::vector<double>& fr
   walk(output.axes, part.extents(), places, [&](std::size_t k, std::size_t at) { to[at] = from[k]; });
 }
 
+Rows rows_of_output(const Graph& graph, std::size_t output, const Rows& rows, const RowOf& row_of) {
+  if (rows.all() || output == 0) return rows;
+  const Port& port = graph.outputs[output];
+  const std::int64_t elements = graph.size(set_of(port.axes));
+  const std::int64_t last = port.axes.empty() ? 1 : graph.extents[static_cast<std::size_t>(port.axes.back())];
+  Rows own{.total = last ? elements / last : 0};
+  for (std::int64_t row = 0; row < own.total; ++row) {
+    bool asked = !row_of && rows.has(of_own_row(rows, row));
+    for (std::int64_t i = row * last; row_of && i < (row + 1) * last && !asked; ++i) asked = rows.has(row_of(i));
+    if (asked) own.sample.push_back(row);
+  }
+  if (own.sample.empty() && own.total > 0) own.sample.push_back(0);  // an empty sample would be all
+  return own;
+}
+
 }  // namespace assay::formula

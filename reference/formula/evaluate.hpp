@@ -22,6 +22,10 @@ std::vector<Together> groups_of(const Graph& graph);
 
 // Which rows of an output are asked for: indices of all its axes but the last.
 using RowsOf = std::function<Rows(std::size_t output)>;
+// Of the rows that are asked for, which are the first output's, those of another output.  `row_of` says to which row of the first
+// output an element belongs; null: to that with the number of its own row.
+using RowOf = std::function<std::int64_t(std::int64_t element)>;
+Rows rows_of_output(const Graph& graph, std::size_t output, const Rows& rows, const RowOf& row_of);
 
 // The axes along which a graph is cut, outermost first: every output has them, and no node needs more than one of their
 // positions. As many as make a position's arrays small, and at least one if there is any.

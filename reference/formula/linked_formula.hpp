@@ -97,23 +97,11 @@ struct LinkedFormula {
         graph, declared.inputs, declared.dtype(), [args, rows, graph](std::size_t o) { return rows_of(args, rows, graph, o); },
         values, need);
   }
-  // Of the rows that are asked for, which are the first output's, those of another output.
   static Rows rows_of(const Args& args, const Rows& rows, const Graph& graph, std::size_t output) {
-    if (rows.all() || output == 0) return rows;
-    const Port& port = graph.outputs[output];
-    const std::int64_t elements = graph.size(set_of(port.axes));
-    const std::int64_t last = port.axes.empty() ? 1 : graph.extents[static_cast<std::size_t>(port.axes.back())];
-    Rows own{.total = last ? elements / last : 0};
-    for (std::int64_t row = 0; row < own.total; ++row) {
-      bool asked = false;
-      for (std::int64_t i = row * last; i < (row + 1) * last && !asked; ++i) {
-        if constexpr (requires { Op::row_of(args, 0, i); }) asked = rows.has(Op::row_of(args, static_cast<int>(output), i));
-        else asked = rows.has(of_own_row(rows, row));
-      }
-      if (asked) own.sample.push_back(row);
-    }
-    if (own.sample.empty() && own.total > 0) own.sample.push_back(0);  // an empty sample would be all
-    return own;
+    RowOf row_of;
+    if constexpr (requires { Op::row_of(args, 0, 0); })
+      row_of = [&args, output](std::int64_t i) { return Op::row_of(args, static_cast<int>(output), i); };
+    return rows_of_output(graph, output, rows, row_of);
   }
   static Numerics words_read(const Args& args, const Numerics& numerics) {
     Formula f;

@@ -6,66 +6,34 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "validate/base/error.hpp"
-#include "validate/base/input.hpp"
-#include "validate/base/unique_keys.hpp"
+#include "validate/base/json_node.hpp"
 
 namespace assay {
 
 namespace {
 
-using Json = nlohmann::json;
+Expression expression(const JsonNode& n, const Op& op, std::string_view text) {
+  try {
+    return Expression(op, text);
+  } catch (const BadInput& e) {
+    n.fail(e.what());
+  }
+}
+Expression expression(const JsonNode& n, const Op& op) {
+  return expression(n, op, n.json.is_number_unsigned() ? n.json.dump() : n.text());
+}
 
-// A value of the file, with its place.
-struct LaunchNode {
-  const Json& json;
-  std::string place;
-  [[noreturn]] void fail(const std::string& why) const { throw BadInput(fmt::format("{}: {}", place, why)); }
-  LaunchNode at(std::string_view key) const {
-    const auto found = json.find(key);
-    if (found == json.end()) fail(fmt::format("'{}' is missing.", key));
-    return {*found, fmt::format("{}/{}", place, key)};
-  }
-  bool has(std::string_view key) const { return json.contains(key); }
-  void object(const Names& allowed) const {
-    if (!json.is_object()) fail("expected an object.");
-    for (const auto& [key, value] : json.items())
-      if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) fail(unknown("key", key, allowed));
-  }
-  std::vector<LaunchNode> list(std::size_t most) const {
-    if (!json.is_array() || json.empty() || json.size() > most) fail(fmt::format("expected a list of 1 to {} values.", most));
-    std::vector<LaunchNode> all;
-    for (std::size_t k = 0; k < json.size(); ++k) all.push_back({json[k], fmt::format("{}/{}", place, k)});
-    return all;
-  }
-  std::string text() const {
-    if (!json.is_string() || json.get_ref<const std::string&>().empty()) fail("expected a text.");
-    return plain(json.get<std::string>());
-  }
-  bool flag() const {
-    if (!json.is_boolean()) fail("expected true or false.");
-    return json.get<bool>();
-  }
-  Expression expression(const Op& op, std::string_view text) const {
-    try {
-      return Expression(op, text);
-    } catch (const BadInput& e) {
-      fail(e.what());
-    }
-  }
-  Expression expression(const Op& op) const { return expression(op, json.is_number_unsigned() ? json.dump() : text()); }
-  std::array<Expression, 3> three(const Op& op) const {
-    std::array<Expression, 3> all{Expression(1.0), Expression(1.0), Expression(1.0)};
-    std::size_t k = 0;
-    for (const LaunchNode& n : list(3)) all[k++] = n.expression(op);
-    return all;
-  }
-};
+std::array<Expression, 3> three(const JsonNode& of, const Op& op) {
+  std::array<Expression, 3> all{Expression(1.0), Expression(1.0), Expression(1.0)};
+  std::size_t k = 0;
+  for (const JsonNode& n : of.list(3)) all[k++] = expression(n, op);
+  return all;
+}
 
-std::size_t tensor_of(const LaunchNode& n, const Op& op, const std::string& name) {
+std::size_t tensor_of(const JsonNode& n, const Op& op, const std::string& name) {
   const std::size_t k = tensor_index(op, name);
   if (k < op.tensors.size()) return k;
   Names names;
@@ -74,7 +42,7 @@ std::size_t tensor_of(const LaunchNode& n, const Op& op, const std::string& name
 }
 
 // `NAME box=[64,64] swizzle=128`
-void read_map(const LaunchNode& n, const Op& op, const std::string& text, LaunchParameter::Member& m) {
+void read_map(const JsonNode& n, const Op& op, const std::string& text, LaunchParameter::Member& m) {
   constexpr const char* kExpected = "'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected";
   m.kind = LaunchParameter::Kind::map;
   const std::size_t name_end = text.find(' '), box = text.find("box=["), close = text.find(']');
@@ -99,7 +67,7 @@ void read_map(const LaunchNode& n, const Op& op, const std::string& text, Launch
   m.swizzle = std::stoi(rest.substr(9));
 }
 
-LaunchParameter::Member member_of(const LaunchNode& n, const Op& op) {
+LaunchParameter::Member member_of(const JsonNode& n, const Op& op) {
   using Kind = LaunchParameter::Kind;
   const std::string text = n.text();
   const std::size_t space = std::min(text.find(' '), text.size());
@@ -119,17 +87,17 @@ LaunchParameter::Member member_of(const LaunchNode& n, const Op& op) {
         "'{}' is no parameter: 'ptr NAME', 'map NAME ...', 'i32 EXPR', 'i64 EXPR', 'f32 EXPR' or 'workspace + EXPR' was expected",
         text));
   if (m.kind == Kind::workspace && !rest.empty() && !rest.starts_with("+ ")) n.fail("'workspace + EXPR' was expected");
-  m.expression = m.kind != Kind::workspace ? n.expression(op, rest)
+  m.expression = m.kind != Kind::workspace ? expression(n, op, rest)
                  : rest.empty()            ? Expression(0.0)
-                                           : n.expression(op, rest.substr(2));
+                                           : expression(n, op, rest.substr(2));
   return m;
 }
 
-FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>& dtypes) {
+FileLaunch launch_of(const JsonNode& n, const Op& op, std::vector<std::string>& dtypes) {
   n.object({"entry", "grid", "block", "shared", "dependent", "parameters"});
   FileLaunch l;
   l.where = n.place;
-  const LaunchNode entry = n.at("entry");
+  const JsonNode entry = n.at("entry");
   if (!entry.json.is_object() || entry.json.empty()) entry.fail("expected an object: a name of an entry for each dtype.");
   for (const auto& [dtype, value] : entry.json.items()) {
     if (dtype != "f16" && dtype != "bf16" && dtype != "f32") entry.fail(unknown("dtype", dtype, {"f16", "bf16", "f32"}));
@@ -139,14 +107,14 @@ FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>
   for (const auto& [dtype, name] : l.entries) here.push_back(dtype);
   if (dtypes.empty()) dtypes = here;
   if (dtypes != here) entry.fail("every launch names an entry for the same dtypes.");
-  l.grid = n.at("grid").three(op);
-  l.block = n.at("block").three(op);
+  l.grid = three(n.at("grid"), op);
+  l.block = three(n.at("block"), op);
   if (n.has("dependent")) l.dependent = n.at("dependent").flag();
-  l.shared = n.has("shared") ? n.at("shared").expression(op) : Expression(0.0);
-  for (const LaunchNode& p : n.at("parameters").list(256)) {
+  l.shared = n.has("shared") ? expression(n.at("shared"), op) : Expression(0.0);
+  for (const JsonNode& p : n.at("parameters").list(256)) {
     LaunchParameter parameter;
     if (p.json.is_array())
-      for (const LaunchNode& part : p.list(64)) parameter.members.push_back(member_of(part, op));
+      for (const JsonNode& part : p.list(64)) parameter.members.push_back(member_of(part, op));
     else parameter.members.push_back(member_of(p, op));
     l.parameters.push_back(std::move(parameter));
   }
@@ -189,20 +157,11 @@ MappedTensor mapped(const LaunchParameter::Member& map, const AssayCall& call) {
 }
 
 LaunchFile read_launch_file(const std::string& path) {
-  std::string why;
-  const auto text = read_file(path, why);
-  if (!text) throw BadInput(fmt::format("{}: {}", path, why));
-  if (nests_too_deeply(*text)) throw BadInput(fmt::format("{}: the JSON nests too deeply", path));
-  Json json;
-  try {
-    json = Json::parse(*text, unique_keys<Json>(path + ": it"));
-  } catch (const Json::exception& e) {
-    throw BadInput(fmt::format("{}: {}", path, e.what()));
-  }
-  const LaunchNode root{json, path + ":"};
+  LaunchFile file;
+  const nlohmann::ordered_json json = read_json(path, file.text);
+  const JsonNode root{json, path + ":"};
   root.object({"op", "kernel", "about", "numerics", "deterministic", "finite_inputs", "position_matters", "supports", "workspace",
                "launches"});
-  LaunchFile file{.text = *text, .kernel = {}, .supports = {}, .launches = {}};
   file.op = find_op(root.at("op").text());
   if (!file.op) {
     Names names;
@@ -218,9 +177,9 @@ LaunchFile read_launch_file(const std::string& path) {
   if (root.has("finite_inputs")) k.finite_inputs = root.at("finite_inputs").flag();
   if (root.has("position_matters")) k.position_matters = root.at("position_matters").flag();
   if (root.has("supports"))
-    for (const LaunchNode& n : root.at("supports").list(64)) file.supports.push_back(n.expression(*file.op, n.text()));
-  if (root.has("workspace")) file.workspace = root.at("workspace").expression(*file.op);
-  for (const LaunchNode& n : root.at("launches").list(64)) file.launches.push_back(launch_of(n, *file.op, k.dtypes));
+    for (const JsonNode& n : root.at("supports").list(64)) file.supports.push_back(expression(n, *file.op, n.text()));
+  if (root.has("workspace")) file.workspace = expression(root.at("workspace"), *file.op);
+  for (const JsonNode& n : root.at("launches").list(64)) file.launches.push_back(launch_of(n, *file.op, k.dtypes));
   return file;
 }
 

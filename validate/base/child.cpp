@@ -82,6 +82,27 @@ int start_child(pid_t& pid, const std::string& program, std::vector<std::string>
   return error;
 }
 
+int output_of(const std::vector<std::string>& words, std::string& said) {
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) return -1;
+  std::vector<char*> arguments;
+  for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(pipe[1], 1);
+    ::dup2(pipe[1], 2);
+    ::execv(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  ::close(pipe[1]);
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(pipe[0], buffer, sizeof buffer)) > 0;) said.append(buffer, static_cast<std::size_t>(n));
+  ::close(pipe[0]);
+  int status = -1;
+  return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 std::vector<pid_t> children() {
   std::vector<pid_t> all;
   std::error_code error;

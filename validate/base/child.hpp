@@ -32,6 +32,10 @@ void end_child(pid_t& pid);
 // The same for a child that has ended and was waited for.
 void ended_child(pid_t& pid);
 
+// Runs a program, whose path comes first among the words, and waits for it.  Returns its exit code, -1 if it has none, and adds
+// what it printed to `said`.
+int output_of(const std::vector<std::string>& words, std::string& said);
+
 // The processes whose parent is this one.
 std::vector<pid_t> children();
 

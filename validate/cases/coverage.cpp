@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -119,7 +121,7 @@ bool Combinations::has(const std::vector<std::string>& settings) const {
 }
 
 std::vector<Parameter> parameters(const Datasets& d, const OpShape& op) {
-  const Ranges& ranges = ranges_of(d, op);
+  const Ranges ranges = ranges_of(d, op);
   std::vector<Parameter> all;
   for (const AxisUse& use : op.axes) {
     const std::string axis(use.axis.name);
@@ -200,9 +202,27 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
   return rows;
 }
 
-const Ranges& ranges_of(const Datasets& d, const OpShape& op) {
+namespace {
+
+// Values of an attribute of which no dataset says any: all words of a choice; of a number the default, one near it and one far
+// from it, whole if the default is.
+std::vector<std::string> usual_values(const Attribute& a) {
+  if (!a.choices.empty()) return {a.choices.begin(), a.choices.end()};
+  const double s = a.standard;
+  const bool is_whole = s == std::floor(s);
+  std::vector<std::string> values;
+  for (const double v : is_whole ? std::array{s, s + 1, 2 * s + 3} : std::array{s, s / 4, 4 * s}) values.push_back(text_of(a, v));
+  return values;
+}
+
+}  // namespace
+
+Ranges ranges_of(const Datasets& d, const OpShape& op) {
   const auto own = d.edges.find(std::string(op.name));
-  return own != d.edges.end() && own->second.random ? *own->second.random : d.common.random;
+  if (own != d.edges.end() && own->second.random) return *own->second.random;
+  Ranges ranges = d.common.random;
+  for (const Attribute& a : op.attributes) ranges.attributes[std::string(a.name)] = usual_values(a);
+  return ranges;
 }
 
 std::vector<std::string> fills_of_random(const Ranges& ranges, const OpShape& op) {

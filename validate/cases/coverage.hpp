@@ -56,8 +56,8 @@ using RowTest = std::function<bool(const Row&)>;
 std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int strength, const RowTest& admissible,
                                const RowTest& cheap);
 
-// The ranges of the op's random suite: its own, or those of edges/common.json.
-const Ranges& ranges_of(const Datasets&, const OpShape&);
+// The ranges of the op's random suite: its own, or those of edges/common.json with usual values of its attributes.
+Ranges ranges_of(const Datasets&, const OpShape&);
 // The fills from which it draws, each once.
 std::vector<std::string> fills_of_random(const Ranges&, const OpShape&);
 

@@ -14,6 +14,7 @@
 #include "validate/command/usage.hpp"
 #include "validate/console/environment.hpp"
 #include "validate/model/command.hpp"
+#include "validate/opfile/op_file.hpp"
 
 namespace assay {
 
@@ -380,6 +381,16 @@ void add_doctor(CLI::App& app, int& code) {
   });
 }
 
+// Of each subcommand that looks at ops.  Returns where the files will be.
+std::shared_ptr<std::vector<std::string>> add_op_files(CLI::App& app) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  for (const char* name :
+       {"list", "describe", "run", "replay", "bench", "compare", "report", "inputs", "golden", "judge", "cost", "doctor"})
+    reads_file(app.get_subcommand(name)->add_option("--op-file", *files, "an op of your own, as JSON or Python (repeatable)"))
+        ->allow_extra_args(false);
+  return files;
+}
+
 }  // namespace
 
 int command_line(int argc, char** argv) {
@@ -393,6 +404,7 @@ int command_line(int argc, char** argv) {
        {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_merge, add_ledger,
         add_ledger_diff, add_report, add_inputs, add_golden, add_judge, add_probe, add_cost, add_model, add_doctor})
     add(app, code);
+  const auto op_files = add_op_files(app);
   app.add_flag_callback(
          "--man",
          [&app] {
@@ -412,6 +424,7 @@ int command_line(int argc, char** argv) {
     }
     if (std::getenv("ASSAY_PARSE_ONLY")) throw CLI::Success();
     for (const CLI::App* used : app.get_subcommands()) require_files_apart(*used);
+    if (!op_files->empty()) use_op_files(*op_files);
   });
   try {
     app.parse(argc, argv);

@@ -19,6 +19,7 @@
 #include "validate/command/resume.hpp"
 #include "validate/console/console.hpp"
 #include "validate/files/cuda_source.hpp"
+#include "validate/opfile/op_file.hpp"
 #include "validate/records/render.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/worker/process.hpp"
@@ -234,7 +235,7 @@ bool ptx_kernels_ready(const BackendFlags& flags, int& code) {
 bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
   const double limit_s = flags.budget_s > 0 ? std::min(flags.timeout_s, flags.budget_s) : flags.timeout_s;
   if (!flags.worker.empty()) {
-    backend = load_kernels(flag_text("--worker", flags.worker), {"/bin/sh", "-c", flags.worker}, limit_s).backend;
+    backend = load_kernels(with_op_files(flag_text("--worker", flags.worker)), {"/bin/sh", "-c", flags.worker}, limit_s).backend;
     return true;
   }
   BackendFlags machine = flags.machine;
@@ -250,9 +251,10 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
     std::vector<std::string> worker = own_worker(backend, of_source ? ptx_of(flags.cu) : flags.ptx);
     worker.push_back(flags.launch);
     const std::string loaded = of_source ? flag_text("--cu", flags.cu) : flag_text("--ptx", flags.ptx);
-    load_kernels(fmt::format("{} {}", loaded, flag_text("--launch", flags.launch)), worker, limit_s);
+    load_kernels(with_op_files(fmt::format("{} {}", loaded, flag_text("--launch", flags.launch))), worker, limit_s);
   }
-  if (!flags.plugin.empty()) load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), limit_s);
+  if (!flags.plugin.empty())
+    load_kernels(with_op_files(flag_text("--plugin", flags.plugin)), own_worker(backend, flags.plugin), limit_s);
   return true;
 }
 

@@ -33,6 +33,15 @@ std::string folders_expected(const std::string& value) {
   }
   return "";
 }
+std::string files_expected(const std::string& value) {
+  std::error_code error;
+  for (std::size_t from = 0; from <= value.size();) {
+    const std::size_t end = std::min(value.find(':', from), value.size());
+    if (!fs::is_regular_file(value.substr(from, end - from), error)) return "a list of files, with colons between,";
+    from = end + 1;
+  }
+  return "";
+}
 std::string new_file_expected(const std::string& value) {
   std::error_code error;
   const fs::path folder = fs::absolute(value, error).parent_path();
@@ -46,9 +55,10 @@ std::string library_expected(const std::string& value) { return value.empty() ? 
 constexpr struct {
   std::string_view name;
   Expected expected;
-} kVariables[] = {{"ASSAY_CUBLASLT", first_expected}, {"ASSAY_DATASETS", datasets_expected},  {"ASSAY_NETWORK", switch_expected},
-                  {"ASSAY_NVRTC", library_expected},  {"ASSAY_PARSE_ONLY", one_expected},     {"ASSAY_SANDBOX", switch_expected},
-                  {"ASSAY_USED", new_file_expected},  {"ASSAY_VENDOR_PATH", folders_expected}};
+} kVariables[] = {
+    {"ASSAY_CUBLASLT", first_expected}, {"ASSAY_DATASETS", datasets_expected}, {"ASSAY_NETWORK", switch_expected},
+    {"ASSAY_NVRTC", library_expected},  {"ASSAY_OP_FILES", files_expected},    {"ASSAY_PARSE_ONLY", one_expected},
+    {"ASSAY_SANDBOX", switch_expected}, {"ASSAY_USED", new_file_expected},     {"ASSAY_VENDOR_PATH", folders_expected}};
 constexpr std::string_view kBeginning = "ASSAY_";
 constexpr std::size_t kMistyped = 5;  // one letter in so many may differ where a name is almost another: ASSAY_USER is not
 

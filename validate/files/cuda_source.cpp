@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "validate/base/child.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 
@@ -74,31 +74,9 @@ std::string on_path(const std::string& program) {
   return "";
 }
 
-// Runs a program; returns its exit code and sets what it printed.
-int called(const std::vector<std::string>& words, std::string& said) {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) return -1;
-  std::vector<char*> arguments;
-  for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(pipe[1], 1);
-    ::dup2(pipe[1], 2);
-    ::execv(arguments[0], arguments.data());
-    ::_exit(127);
-  }
-  ::close(pipe[1]);
-  char buffer[4096];
-  for (ssize_t n; (n = ::read(pipe[0], buffer, sizeof buffer)) > 0;) said.append(buffer, static_cast<std::size_t>(n));
-  ::close(pipe[0]);
-  int status = -1;
-  return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 void by_nvcc(const std::string& nvcc, const std::string& source, const std::string& ptx) {
   std::string said;
-  if (called({nvcc, "-O3", "-std=c++17", "-arch=sm_80", "-lineinfo", "-ptx", source, "-o", ptx}, said) != 0)
+  if (output_of({nvcc, "-O3", "-std=c++17", "-arch=sm_80", "-lineinfo", "-ptx", source, "-o", ptx}, said) != 0)
     throw BadInput(fmt::format("{}: nvcc refuses it: {}", source, first_error(said)));
 }
 

@@ -7,7 +7,7 @@
 #include "ops/core/formula_answers.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/op.hpp"
-#include "validate/problem/typed/solutions.hpp"
+#include "validate/problem/typed/op_visitors.hpp"
 
 namespace assay {
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <tuple>
 
@@ -28,8 +29,11 @@ std::string_view head_comment(std::string_view op, std::string_view kernel) {
 std::vector<Op> linked_ops() {
   std::vector<Op> all;
   for (const LinkedOp* op = LinkedOp::first; op; op = op->next) all.push_back(op->make());
-  std::sort(all.begin(), all.end(), [](const Op& a, const Op& b) { return a.name < b.name; });
   for (Op& op : all) op.about = head_comment(op.name, "");
+  if (OpsOfFiles::read) std::ranges::move(OpsOfFiles::read(), std::back_inserter(all));
+  std::ranges::sort(all, {}, &Op::name);
+  if (const auto twice = std::ranges::adjacent_find(all, {}, &Op::name); twice != all.end())
+    throw BadInput(fmt::format("there are two ops of the name '{}'", twice->name));
   return all;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -146,7 +147,7 @@ struct Op {
   Hooks hooks;
   ByFormula formula{};
   bool composite = false;  // has stages, judged one by one (composite.hpp)
-  std::unique_ptr<Problem> (*make)() = nullptr;
+  std::function<std::unique_ptr<Problem>()> make{};
 
   OpShape shape() const {
     return {name,
@@ -167,7 +168,12 @@ void check_axes(const Op&);
 // composite op, nothing is known.
 Legality has_names(const Op&, const Numerics&);
 
-std::span<const Op> ops();                   // by name
+// Ops that files describe (validate/opfile); null in a program that reads none.
+struct OpsOfFiles {
+  static inline std::vector<Op> (*read)() = nullptr;
+};
+
+std::span<const Op> ops();                   // by name.  Throws BadInput for a wrong file
 std::span<const Kernel> built_in_kernels();  // by op, the right ones first, then by name
 // The kernels of this process: the built-in ones, or those that use_kernels() put in their place.
 std::span<const Kernel> kernels();

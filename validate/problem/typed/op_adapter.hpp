@@ -9,13 +9,11 @@
 #include <stdexcept>
 
 #include "ops/core/linked.hpp"
-#include "validate/base/error.hpp"
-#include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/contents/contents.hpp"
+#include "validate/problem/formula_problem.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/problem/typed/op_visitors.hpp"
-#include "validate/problem/typed/solutions.hpp"
 
 namespace assay {
 
@@ -32,7 +30,7 @@ Legality legal_arguments(typename C::Args args) {
 }
 
 template <Contract C>
-class TypedProblem final : public Problem {
+class TypedProblem final : public FormulaProblem {
  public:
   TypedProblem() { C::bind(args_, detail::CollectTensors(tensors_)); }
   std::span<Tensor* const> tensors() override { return tensors_; }
@@ -50,55 +48,37 @@ class TypedProblem final : public Problem {
     need_formula();
     return LinkedAnswers<C>::facts(args_).cost;
   }
-  void solve(std::vector<std::int64_t> sample, Need need) override {
-    need_formula();
-    detail::ReadRows read;
-    C::bind(args_, read);
-    outputs_ = std::move(read.outputs);
-    rows_ = {.total = outputs_.front().rows, .sample = std::move(sample)};
-    bounds_ = std::make_unique<KeptBounds>();
-    solution_ = std::make_unique<Solution<C>>(args_, rows_, need);
-  }
   SolveMemory memory(const Rows& rows, bool /*given*/) override {
     need_formula();
     return LinkedAnswers<C>::memory(args_, rows);
   }
-  const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override {
     if constexpr (requires { C::row_of(args_, output, i); }) return C::row_of(args_, output, i);
-    else return of_own_row(rows_, i / of(output).last);
+    else return FormulaProblem::row_of(output, i);
   }
   std::int64_t row_length(int output) const override {
     if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
-    else return of(output).rows <= rows_.total ? of(output).last : 0;
-  }
-  Legality has_bounds(const Numerics& n) const override { return solution_ ? solution_->has_rules(n) : Legality::yes(); }
-  std::optional<Numerics> words_read(const Numerics& n) const override {
-    return solution_ ? solution_->words_read(n) : LinkedAnswers<C>::words_read(args_, n);
-  }
-  std::span<const double> golden(int output) const override { return solved().golden(output); }
-  std::span<const double> bounds_with(Errors errors, const Numerics& n, int output) const override {
-    if (const Legality has = solved().has_rules(n); !has) throw BadInput("a kernel's numerics: " + has.why);
-    const Numerics read = solved().words_read(n);
-    return bounds_->of(errors, read, output, [&] { return solved().bounds(errors, read, rows_.all()); });
+    else return FormulaProblem::row_length(output);
   }
 
  private:
-  const detail::ReadRows::Own& of(int output) const { return outputs_[static_cast<std::size_t>(output)]; }
   static void need_formula() {
     if (!LinkedAnswers<C>::make) throw std::logic_error("this program has no formula of the op");
   }
-  const Solution<C>& solved() const {
-    if (!solution_) throw std::logic_error("the problem is not solved");
-    return *solution_;
+  std::vector<Tensor> outputs() const override {
+    detail::CopyOutputs copy;
+    typename C::Args args = args_;
+    C::bind(args, copy);
+    return copy.outputs;
   }
+  std::unique_ptr<FormulaAnswers> answers(const Rows& rows, std::span<const std::span<double>> values, Need need) override {
+    need_formula();
+    return LinkedAnswers<C>::make(args_, rows, values, need);
+  }
+  Numerics words_read_of(const Numerics& n) const override { return LinkedAnswers<C>::words_read(args_, n); }
 
   typename C::Args args_;
   std::vector<Tensor*> tensors_;
-  Rows rows_;
-  std::vector<detail::ReadRows::Own> outputs_{};
-  std::unique_ptr<Solution<C>> solution_;  // null before solve()
-  std::unique_ptr<KeptBounds> bounds_;
 };
 
 template <Contract C>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contracts name their tensors, attributes and arrays once, in bind(); the visitors here read them.
+// Contracts name their tensors and attributes once, in bind(); the visitors here read them.
 #pragma once
 
-#include <iterator>
+#include <concepts>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "ops/core/rows.hpp"
-#include "validate/problem/lazy_array.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -67,35 +65,23 @@ struct SetAttribute : IgnoreAll {
   }
 };
 
-// Reads the number of rows, and the last extent, of the first output.
-struct ReadRows : IgnoreAll {
-  struct Own {
-    std::int64_t rows = 1, last = 1;
-  };
-  std::vector<Own> outputs{};
-  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) {
-    Own& own = outputs.emplace_back();
-    if (t.rank) own.last = t.shape[t.rank - 1];
-    for (int i = 0; i + 1 < t.rank; ++i) own.rows *= t.shape[i];
-  }
+struct CopyOutputs : IgnoreAll {
+  std::vector<Tensor> outputs{};
+  void output(std::string_view, const Tensor& t, AxisList, TensorOptions = {}) { outputs.push_back(t); }
 };
-
-// Allocates an array for each output of the op; of one that the case lacks, an empty one.
-struct AllocateOutputs : IgnoreAll {
-  bool whole;
-  std::vector<LazyArray>& storage;
-  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) {
-    storage.emplace_back(t.rank ? static_cast<std::size_t>(t.size()) : 0, whole);
-  }
-};
-
-inline std::vector<std::span<double>> not_empty(const std::vector<LazyArray>& arrays) {
-  std::vector<std::span<double>> list;
-  for (const LazyArray& a : arrays)
-    if (!a.values().empty()) list.push_back(a.values());
-  return list;
-}
 
 }  // namespace detail
+
+// A composite op, judged by its stages.
+template <class Op>
+concept Staged = requires(const typename Op::Args a) {
+  { Op::stages(a) } -> std::same_as<std::vector<Stage>>;
+};
+
+template <class Op>
+concept Contract = requires(typename Op::Args a) {
+  Op::bind(a, detail::IgnoreAll{});
+  std::span<const AxisUse>(Op::axes);
+};
 
 }  // namespace assay

@@ -38,6 +38,7 @@ def prepare(checks):
     shutil.copy("checkpoint/model.safetensors", "weights.safetensors")
     for name in ("softmax.ptx", "softmax.json"):
         shutil.copy(os.path.join(checks.source, "examples/ptx", name), name.replace("softmax.json", "launch.json"))
+    shutil.copy(os.path.join(checks.source, "examples/own_op/geglu.json"), "own.json")
     with open("weights.safetensors", "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
     names = [name for name in header if name != "__metadata__"]

@@ -237,6 +237,7 @@ def variable(kind):
     return {
         "folder": ["nowhere", "records.jsonl", "empty", "\x1b[2J", os.fsdecode(b"\xff")],
         "folders": ["nowhere", "data:nowhere", "records.jsonl", "data::data", os.fsdecode(b"\xff")],
+        "files": ["nowhere", "own.json:nowhere", "data", "own.json::own.json", os.fsdecode(b"\xff")],
         "output": ["nowhere/file", "data", "\x1b[2J/x"],
         "text": [],
     }[name]

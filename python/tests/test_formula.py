@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of one's own: a function of arrays becomes an op that the judge knows."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import assay
+from assay import formula as f
+from assay import library
+
+
+@f.op(
+    inputs={"x": "rows cols", "gate": "rows cols"},
+    weights={"gamma": "cols"},
+    outputs={"y": "rows cols"},
+    attributes={"epsilon": 1e-6, "form": ["silu", "plain"]},
+)
+def gated_norm(x, gate, gamma, epsilon, form):
+    """RMSNorm with a gate."""
+    normed = x * f.rsqrt(f.mean(x**2, "cols") + epsilon) * gamma
+    return normed * f.where(form == "silu", f.silu(gate), gate)
+
+
+def _gated(x, gate, gamma, form, epsilon):
+    a, g = x.astype(np.float32), gate.astype(np.float32)
+    scale = 1 / np.sqrt(np.mean(a * a, -1, keepdims=True, dtype=np.float32) + np.float32(epsilon))
+    with np.errstate(all="ignore"):
+        return (a * scale * gamma.astype(np.float32) * (g / (1 + np.exp(-g)) if form == "silu" else g)).astype(x.dtype)
+
+
+def right(x, gate, gamma, form, epsilon):
+    return _gated(x, gate, gamma, form, epsilon)
+
+
+def epsilon_ignored(x, gate, gamma, form):
+    return _gated(x, gate, gamma, form, 1e-6)
+
+
+def form_ignored(x, gate, gamma, epsilon):
+    return _gated(x, gate, gamma, "silu", epsilon)
+
+
+def takes_anything(**arguments):
+    return _gated(arguments["x"], arguments["gate"], arguments["gamma"], "silu", arguments["epsilon"])
+
+
+def test_an_op_of_ones_own_is_judged():
+    for suite in ("smoke", "edges"):
+        run = assay.validate(gated_norm, right, dtypes=["f32", "f16"], suite=suite)
+        assert run.verdicts["passed"] > 40
+    contract = assay.describe(gated_norm)
+    assert [t.name for t in contract.tensors] == ["x", "gate", "gamma", "y"] and contract.about == "RMSNorm with a gate."
+
+
+def test_wrong_kernels_of_it_fail_with_a_line_that_repeats_them():
+    with pytest.raises(assay.Mismatch) as caught:
+        assay.validate(gated_norm, takes_anything, dtypes=["f32"])
+    assert "form=plain" in str(caught.value) and f"--op-file {gated_norm.path}" in str(caught.value)
+
+
+def test_attributes_that_a_kernel_does_not_take_are_not_judged():
+    assert assay.validate(gated_norm, form_ignored, dtypes=["f32"]).verdicts["unsupported"] > 0
+
+
+def test_check_and_golden_take_it(x):
+    arguments = {"x": x, "gate": x[::-1].copy(), "gamma": np.ones(65, np.float32), "form": "plain"}
+    y = assay.golden(gated_norm, **arguments)
+    expected = x / np.sqrt(np.mean(x.astype(np.float64) ** 2, -1, keepdims=True) + 1e-6) * x[::-1]
+    assert np.allclose(y, expected, rtol=1e-6)
+    assert assay.check(gated_norm, y, **arguments).passed
+
+
+def test_a_file_of_python_is_an_op_file(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from assay import formula as f\n"
+        "@f.op(inputs={'x': 'rows cols'}, outputs={'y': 'rows'})\n"
+        "def own_sum(x):\n    return f.sum(x, 'cols')\n"
+    )
+    described = library.call(["describe", "own_sum", "--json", "--op-file", str(own)])
+    assert json.loads(described.out)["op"] == "own_sum"
+    own.write_text("x = 1 / 0\n")
+    with pytest.raises(assay.InputError, match="ZeroDivisionError: division by zero"):
+        library.call(["list", "ops", "--op-file", str(own)])
+    own.write_text("x = 1\n")
+    with pytest.raises(assay.InputError, match="it has no function with @assay.formula.op above it"):
+        library.call(["list", "ops", "--op-file", str(own)])
+
+
+def test_two_ops_of_one_name_do_not_meet():
+    def scaled(factor):
+        @f.op(inputs={"x": "rows cols"}, outputs={"y": "rows cols"})
+        def own_scaled(x):
+            return factor * x
+
+        return own_scaled
+
+    x = np.ones((2, 3), np.float32)
+    assert assay.golden(scaled(2.0), x=x)[0, 0] == 2 and assay.golden(scaled(4.0), x=x)[0, 0] == 4
+
+
+def test_matrix_products_and_masks():
+    @f.op(inputs={"q": "seq_q head_dim", "k": "seq_k head_dim", "v": "seq_k head_dim"}, outputs={"o": "seq_q head_dim"})
+    def one_head(q, k, v):
+        scores = f.sum(q * k, "head_dim") * f.rsqrt(f.extent("head_dim"))
+        seen = f.index("seq_k") <= f.index("seq_q")
+        return f.sum(f.softmax_or_zero(f.where(seen, scores, -np.inf), "seq_k") * v, "seq_k")
+
+    rng = np.random.default_rng(1)
+    q, k, v = (rng.standard_normal((5, 8)) for _ in range(3))
+    scores = np.where(np.tri(5, 5, dtype=bool), q @ k.T / np.sqrt(8), -np.inf)
+    p = np.exp(scores - scores.max(-1, keepdims=True))
+    singles = {name: value.astype(np.float32) for name, value in {"q": q, "k": k, "v": v}.items()}
+    assert np.allclose(assay.golden(one_head, **singles), p / p.sum(-1, keepdims=True) @ v, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "function, why",
+    [
+        (lambda x: x if x > 0 else -x, "write f.where"),
+        (lambda x: x**3, "a power of 3 is no word of formulas"),
+        (lambda x: x + "1", "a str in a formula"),
+        (lambda x: x + float("nan"), "a number of a formula is NaN"),
+        (lambda x: f.sum(x), "the axes are missing"),
+        (lambda x: (x, x), "it returns 2 arrays, and the op has 1 outputs"),
+        (lambda z: z, "'z' is no tensor and no attribute of the op"),
+    ],
+)
+def test_what_a_formula_cannot_say_is_told(function, why):
+    with pytest.raises(assay.InputError, match=why.replace("*", r"\*")):
+        f.op(inputs={"x": "rows cols"}, outputs={"y": "rows cols"})(function)
+
+
+def test_what_the_judge_cannot_read_is_told():
+    @f.op(inputs={"x": "rows cols"}, outputs={"y": "rows cols"})
+    def bad_axis(x):
+        return x - f.mean(x, "columns")
+
+    with pytest.raises(assay.InputError, match="there is no axis 'columns'"):
+        assay.describe(bad_axis)
+
+
+def test_its_module_is_a_command(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text("from assay import formula as f\n")
+    done = subprocess.run([sys.executable, "-m", "assay.op_file", str(own)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "it has no function" in done.stderr

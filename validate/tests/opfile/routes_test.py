@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that every route takes an op that a file describes: its verdicts, margins and bits are those of the same op of the tree."""
+import json
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from command_line import SOURCES, cases, write
+
+OWN = {
+    "op": "own_softmax",
+    "axes": {"rows": 0},
+    "inputs": {"x": "rows cols"},
+    "outputs": {"y": "rows cols"},
+    "formula": ["y = softmax[cols](x)"],
+}
+SHAPE = "f32 rows=5 cols=37 fill=ramp seed=7"
+PTX = SOURCES / "examples/ptx/softmax.ptx"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own(folder):
+    write("own.json", json.dumps(OWN))
+    return f"--op-file {folder}/own.json"
+
+
+def renamed(text):
+    """The source or the launch file of a softmax as one of own_softmax."""
+    return text.replace('"softmax"', '"own_softmax"')
+
+
+def figures(validate, where, op, kernel, run, route):
+    """What must not differ between an op of a file and the tree's: verdict, largest err/bound, bits."""
+    written = f"{op}.jsonl"
+    validate(f"run --suite edges --quiet --dtype f32 {run} --op {op} --json {written}", *where, *route)
+    all_cases = {(json.dumps(c["axes"]), c["fill"], c["layout"]): c for c in cases(written)}
+    assert len(all_cases) > 100
+    told = validate.works(f"replay {run}", *where, *route, f"{op}/{kernel} {SHAPE}").out
+    lines = [line for line in told.splitlines() if line.split()[:1] in (["verdict"], ["err/bound"], ["digest"], ["worst"])]
+    return lines, {key: c["verdict"] for key, c in all_cases.items()}
+
+
+def alike(validate, kernel, run, route_of_tree, route_of_own):
+    lines, verdicts = figures(validate, [], "softmax", kernel, run, route_of_tree)
+    own_lines, own_verdicts = figures(validate, ["--op-file", "own.json"], "own_softmax", kernel, run, route_of_own)
+    assert own_lines == lines and len(lines) == 4
+    shared = verdicts.keys() & own_verdicts.keys()
+    assert len(shared) > 60 and all(verdicts[key] == own_verdicts[key] for key in shared)
+
+
+def test_ptx(validate):
+    launch = (SOURCES / "examples/ptx/softmax.json").read_text()
+    write("tree.json", launch)
+    write("launch.json", renamed(launch))
+    alike(
+        validate,
+        "warp_per_row",
+        "--backend simt",
+        ["--ptx", PTX, "--launch", "tree.json"],
+        ["--ptx", PTX, "--launch", "launch.json"],
+    )
+
+
+def test_plugin(validate, compiler):
+    source = (SOURCES / "examples/plugin/softmax.c").read_text()
+    for name, text in (("tree", source), ("own", renamed(source))):
+        write(f"{name}.c", text)
+        words = [compiler, "-O2", "-shared", "-fPIC", "-I", SOURCES / "include", f"{name}.c", "-o", f"lib{name}.so", "-lm"]
+        subprocess.run(words, check=True)
+    alike(validate, "serial_row", "--backend host", ["--plugin", "./libtree.so"], ["--plugin", "./libown.so"])
+
+
+def test_every_line_that_is_printed_has_the_file(validate, own):
+    validate(
+        "run --backend simt --suite sanitize --quiet --op-file own.json --json own.jsonl", "--ptx", PTX, "--launch", "launch.json"
+    )
+    assert all(case["loaded"].startswith(f"{own} --ptx") for case in cases("own.jsonl"))
+
+
+def test_files(validate):
+    for op, flag in (("softmax", []), ("own_softmax", ["--op-file", "own.json"])):
+        validate.works(f"golden '{op} {SHAPE}' -o {op}.npz", *flag)
+        validate.works(f"inputs '{op} {SHAPE}' -o in_{op}.npz", *flag)
+        assert "passed" in validate.works(f"judge in_{op}.npz {op}.npz", *flag).out
+    assert os.path.getsize("softmax.npz") > 0
+
+
+def test_the_variable_stands_for_the_flag(validate, folder):
+    told = validate.works("describe own_softmax", env={"ASSAY_OP_FILES": f"{folder}/own.json"}).out
+    assert told == validate.works("describe own_softmax --op-file own.json").out
+
+
+@pytest.mark.parametrize(
+    "changed, part",
+    [
+        ({"op": "softmax"}, "there are two ops of the name 'softmax'"),
+        (
+            {"op": "rows_of_mine", "inputs": {"x": "rows seed"}, "outputs": {"y": "rows seed"}, "formula": ["y = 2 * x"]},
+            "the axis 'seed' has the name of something else in a repro line",
+        ),
+        ({"outputs": {"y": "rows"}}, "the output 'y' has rows, and the array rows, cols"),
+        ({"formula": ["y = softmax[cols](x"]}, "')' is missing"),
+    ],
+)
+def test_what_is_no_op(validate, changed, part):
+    write("wrong.json", json.dumps({**OWN, **changed}))
+    said = validate.refuses(part, "list ops --op-file wrong.json")
+    assert shlex.split(said.err.strip()) is not None
+
+
+def test_a_file_twice(validate):
+    validate.refuses("there are two ops of the name 'own_softmax'", "list ops --op-file own.json --op-file own.json")
