@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 import json
 import os
 import tempfile
@@ -207,6 +208,97 @@ def rounded_to(dtype: str, a: Symbol) -> Symbol:
     return _written(f"rounded_to[{dtype}]" + "({0})", a)
 
 
+def scan(axis: str, first: Any, step: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
+    """A recurrence: one step after the other along an axis.
+
+    Example: h[t] = gate[t] h[t-1] + x[t]
+        def step(h):
+            h = gate * h + x
+            return h, h
+
+        last, y = f.scan("steps", first, step)
+
+    Args:
+        axis: its name.
+        first: the state before the first step, or a tuple of several.
+        step: gets the state before a step, or a tuple of them, and returns the states after it and what it puts out: an array, or a
+            tuple.  In it arrays with the axis are their elements at the step, so that it sums along other axes alone.
+
+    Returns:
+        The states after the last step, and what all steps put out, along the axis; each as `step` returned it.
+    """
+    firsts = tuple(map(_symbol, first)) if isinstance(first, tuple) else (_symbol(first),)
+    states = tuple(Symbol(f"state{next(_number)}", is_leaf=True) for _ in firsts)
+    returned = step(states if isinstance(first, tuple) else states[0])
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise InputError("the step of a scan returns two things: the states after it, and what it puts out")
+    after, out = (tuple(map(_symbol, r)) if isinstance(r, tuple) else (_symbol(r),) for r in returned)
+    if len(after) != len(states):
+        raise InputError(f"the step of a scan returns {len(after)} states, and {len(states)} were expected")
+    made = Scan(axis, firsts, states, after, out)
+    results = [Symbol(name, (made,)) for name in (*(state.text for state in states), *made.names)]
+    last, all_out = tuple(results[: len(states)]), tuple(results[len(states) :])
+    return last if isinstance(first, tuple) else last[0], all_out if isinstance(returned[1], tuple) else all_out[0]
+
+
+class Scan(Symbol):
+    """A recurrence.  What its steps share, as it has no state in it, is computed before."""
+
+    __slots__ = ("axis", "firsts", "states", "after", "out", "names")
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        axis: str,
+        firsts: tuple[Symbol, ...],
+        states: tuple[Symbol, ...],
+        after: tuple[Symbol, ...],
+        out: tuple[Symbol, ...],
+    ) -> None:
+        self.axis, self.firsts, self.states, self.after, self.out = axis, firsts, states, after, out
+        self.names = tuple(f"out{next(_number)}" for _ in out)
+        super().__init__("", firsts + _without(states, after + out))
+
+    def line(self, writer: _Writer) -> str:
+        """The line that assigns its results."""
+        firsts = ", ".join(f"{s.text} = {writer.texts.get(f, f.text)}" for s, f in zip(self.states, self.firsts))
+        steps = _Writer(writer.names, writer.texts)
+        new = [f"next{next(_number)}" for _ in self.states]
+        steps.write(dict(zip((*new, *self.names), (*self.after, *self.out))))
+        lines = [*steps.lines, *(f"{s.text} = {name}" for s, name in zip(self.states, new))]
+        results = ", ".join((*(s.text for s in self.states), *self.names))
+        return f"{results} = scan[{self.axis}]({firsts}) {{ {'; '.join(lines)} }}"
+
+
+_number = itertools.count(1)
+
+
+def _without(states: tuple[Symbol, ...], results: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    """The largest parts of the results that no state is in."""
+    depends: dict[Symbol, bool] = {state: True for state in states}
+    stack = [(result, False) for result in results]
+    while stack:
+        symbol, is_done = stack.pop()
+        if is_done:
+            depends[symbol] = any(depends[part] for part in symbol.of)
+        elif symbol not in depends:
+            stack.append((symbol, True))
+            stack.extend((part, False) for part in symbol.of)
+    found: dict[Symbol, None] = {}
+    seen: set[Symbol] = set()
+    left = list(results)
+    while left:
+        symbol = left.pop()
+        if symbol in seen:
+            continue
+        seen.add(symbol)
+        if not depends[symbol]:
+            found[symbol] = None
+        else:
+            left.extend(symbol.of)
+    return tuple(found)
+
+
 class Op:
     """An op of one's own, which stands where functions of this package take the name of an op.
 
@@ -295,7 +387,9 @@ def op(
             described["attributes"] = {k: v if isinstance(v, (int, float)) else list(v) for k, v in attributes.items()}
         if legal:
             described["legal"] = list(legal)
-        described["formula"] = _lines(dict(zip(outputs, map(_symbol, results))), {*names, *outputs})
+        writer = _Writer({*names, *outputs})
+        writer.write(dict(zip(outputs, map(_symbol, results))))
+        described["formula"] = writer.lines
         return Op(function.__name__, json.dumps(described, indent=2) + "\n")
 
     return made
@@ -306,39 +400,55 @@ def name_of_op(given: str | Op) -> str:
     return given.use() if isinstance(given, Op) else given
 
 
-def _lines(results: Mapping[str, Symbol], names: set[str]) -> list[str]:
-    """Lines of text that assign the results.  What is used more than once has a line of its own."""
-    uses: dict[Symbol, int] = {}
-    order: list[Symbol] = []  # each after what it is made of
-    stack = [(symbol, False) for symbol in reversed(list(results.values()))]
-    while stack:
-        symbol, is_done = stack.pop()
-        if is_done:
-            order.append(symbol)
-            continue
-        uses[symbol] = uses.get(symbol, 0) + 1
-        if uses[symbol] == 1 and not symbol.is_leaf:
-            stack.append((symbol, True))
-            stack.extend((part, False) for part in reversed(symbol.of))
-    texts: dict[Symbol, str] = {}
-    lines = []
-    count = 0
-    for symbol in order:
-        parts = [texts.get(part, part.text) for part in symbol.of]
-        text = symbol.text.format(*parts)
-        is_call = symbol.text.endswith((")", "]")) and symbol.text[0].isalpha()
-        if uses[symbol] == 1 and len(text) < 100:
-            texts[symbol] = text if is_call else f"({text})"
-            continue
-        count += 1
-        while f"t{count}" in names:
-            count += 1
-        lines.append(f"t{count} = {text}")
-        texts[symbol] = f"t{count}"
-    for name, symbol in results.items():
-        text = texts.get(symbol, symbol.text)
-        lines.append(f"{name} = {text[1:-1] if text.startswith('(') and _is_enclosed(text) else text}")
-    return lines
+class _Writer:
+    """Lines of text that assign symbols to names.  What is used more than once has a line of its own."""
+
+    def __init__(self, names: set[str], texts: Mapping[Symbol, str] = {}) -> None:
+        """`names`: that are taken.  `texts`: what is written already."""
+        self.names = names
+        self.texts = dict(texts)
+        self.lines: list[str] = []
+
+    def write(self, results: Mapping[str, Symbol]) -> None:
+        """Adds the lines that assign the results."""
+        order, uses = self._order(results)
+        for symbol in order:
+            if isinstance(symbol, Scan):
+                self.lines.append(symbol.line(self))
+                continue
+            if symbol.of and isinstance(symbol.of[0], Scan):  # a result of it, by its name
+                self.texts[symbol] = symbol.text
+                continue
+            text = symbol.text.format(*(self.texts.get(part, part.text) for part in symbol.of))
+            is_call = symbol.text.endswith((")", "]")) and symbol.text[0].isalpha()
+            if uses[symbol] == 1 and len(text) < 100:
+                self.texts[symbol] = text if is_call else f"({text})"
+                continue
+            name = next(f"t{i}" for i in itertools.count(1) if f"t{i}" not in self.names)
+            self.names.add(name)
+            self.lines.append(f"{name} = {text}")
+            self.texts[symbol] = name
+        for name, symbol in results.items():
+            text = self.texts.get(symbol, symbol.text)
+            self.lines.append(f"{name} = {text[1:-1] if text.startswith('(') and _is_enclosed(text) else text}")
+
+    def _order(self, results: Mapping[str, Symbol]) -> tuple[list[Symbol], dict[Symbol, int]]:
+        """Symbols that are not written yet, each after what it is made of; and how often each is used, where a scan counts twice."""
+        uses: dict[Symbol, int] = {}
+        order: list[Symbol] = []
+        stack = [(symbol, False) for symbol in reversed(list(results.values()))]
+        while stack:
+            symbol, is_done = stack.pop()
+            if is_done:
+                order.append(symbol)
+                continue
+            if symbol.is_leaf or symbol in self.texts:
+                continue
+            uses[symbol] = uses.get(symbol, 0) + 1
+            if uses[symbol] == 1:
+                stack.append((symbol, True))
+                stack.extend((part, False) for part in reversed(symbol.of) for _ in range(1 + isinstance(symbol, Scan)))
+        return order, uses
 
 
 def _is_enclosed(text: str) -> bool:

@@ -118,6 +118,62 @@ def test_matrix_products_and_masks():
     assert np.allclose(assay.golden(one_head, **singles), p / p.sum(-1, keepdims=True) @ v, atol=1e-5)
 
 
+def test_recurrences():
+    @f.op(
+        inputs={"x": "batch steps", "gate": {"axes": "batch steps", "holds": "between(0, 1)"}, "first": "batch"},
+        outputs={"y": "batch steps", "last": "batch"},
+    )
+    def gated_scan_of_mine(x, gate, first):
+        shared = gate * gate  # is computed before the steps
+
+        def step(states):
+            h, total = states
+            h = shared * h + x
+            return (h, total + h), (h * total, h)
+
+        (_, total), (product, h) = f.scan("steps", (first, 0.0), step)
+        return product + h, total
+
+    rng = np.random.default_rng(3)
+    x, gate, first = (rng.random(shape).astype(np.float32) for shape in ((2, 6), (2, 6), (2,)))
+    y, last = assay.golden(gated_scan_of_mine, f64=True, x=x, gate=gate, first=first)
+    h, total = first.astype(np.float64), np.zeros(2)
+    for step in range(6):
+        h = gate[:, step].astype(np.float64) ** 2 * h + x[:, step]
+        assert np.allclose(y[:, step], h * total + h, rtol=1e-14)
+        total = total + h
+    assert np.allclose(last, total, rtol=1e-14)
+
+
+def test_the_delta_rule_has_a_matrix_as_its_state():
+    axes = {"q": "steps key", "k": "steps key", "v": "steps value", "beta": "steps"}
+
+    @f.op(inputs=axes, outputs={"o": "steps value"})
+    def delta_rule(q, k, v, beta):
+        def step(state):
+            state = state + beta * k * (v - f.sum(state * k, "key"))
+            return state, f.sum(state * q, "key")
+
+        return f.scan("steps", 0.0, step)[1]
+
+    rng = np.random.default_rng(4)
+    given = {n: rng.standard_normal([{"steps": 5, "key": 3, "value": 4}[a] for a in s.split()]) for n, s in axes.items()}
+    given["beta"] /= 4
+    given = {name: value.astype(np.float32) for name, value in given.items()}
+    o = assay.golden(delta_rule, f64=True, **given)
+    q, k, v, beta = (given[n].astype(np.float64) for n in "q k v beta".split())
+    state = np.zeros((3, 4))
+    for t in range(5):
+        state = state + beta[t] * np.outer(k[t], v[t] - k[t] @ state)
+        assert np.allclose(o[t], q[t] @ state, rtol=1e-12)
+
+
+def test_wrong_steps_are_told():
+    for step, why in ((lambda h: h, "returns two things"), (lambda h: ((h, h), h), "returns 2 states, and 1 were expected")):
+        with pytest.raises(assay.InputError, match=why):
+            f.scan("steps", 0.0, step)
+
+
 @pytest.mark.parametrize(
     "function, why",
     [

@@ -4,6 +4,12 @@
 //   mean_square = mean[cols](square(x)) + epsilon
 //   y = step[xhat](x * rsqrt(mean_square)) * gamma
 //
+// A recurrence goes along an axis, and has states, each with its first value; a line in braces gives each its next one:
+//
+//   last, y = scan[steps](last = first) { last = gate * last + x; y = last }
+//
+// Before the equals sign stand states, which are then those after the last step, and what steps put out.
+//
 // What stands in brackets is a name: the axes of a reduction, the axis of `index[rows]`, `extent[cols]`, `take[vocab](table,
 // ids)` and `put`, the name of a `step` or of a way of `either`, the dtype of `rounded_to`.  Attributes and extents are numbers,
 // and numbers are computed as they are read: `where(form == tanh, gelu_tanh(x), gelu_erf(x))` of a choice `form` is one of both.
@@ -43,6 +49,14 @@ struct TextExpression {
   std::vector<TextExpression> arguments{};
 };
 
+struct TextLine {
+  std::string text;
+  std::vector<std::string> names;  // that it assigns
+  TextExpression value{};          // of a scan, which assigns several: its axis, and the first values of its states
+  std::vector<std::string> states{};
+  std::vector<TextLine> steps{};
+};
+
 class TextFormula {
  public:
   // Throws FormulaError, with the number of the line, if a line is no assignment, uses a name before it has a value, gives a
@@ -53,12 +67,8 @@ class TextFormula {
   bool uses(std::string_view name) const { return used_.contains(name); }
 
  private:
-  struct Line {
-    std::string text, name;
-    bool is_output = false;
-    TextExpression value{};
-  };
-  std::vector<Line> lines_;
+  std::vector<TextLine> lines_;
+  std::set<std::string, std::less<>> outputs_;
   std::set<std::string, std::less<>> used_;
 };
 

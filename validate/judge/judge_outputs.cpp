@@ -161,6 +161,7 @@ class OutputJudge {
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
       wide.accumulate = f32;
       wide.factors = {};
+      wide.stores = {};
       wide.fused_exponent = wide.running_moments = wide.flushes_storage = false;
       powerless_in_f32_ = wide == numerics_ || compare(problem_, wide, y.number, y.runs[0], exact_).powerless;
     }
@@ -309,9 +310,9 @@ class OutputJudge {
   // T2: whether the case could have failed a kernel.
   // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance, and few
   // outputs of a dataset's case may in one draw.  Of a case that all ops have zeros may be the right answer, or a step may
-  // overflow in every row.  A case that would fail zeros of a kernel with sums in f32, whole factors, exponents in steps,
-  // moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that declares more errors
-  // than it makes is found by power (power.hpp), over a whole run.
+  // overflow in every row.  A case that would fail zeros of a kernel with sums in f32, whole factors, nothing stored on the way,
+  // exponents in steps, moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that
+  // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     std::string claim = claims_too_much(numerics_);
     for (const Numerics& step : runs_.steps)

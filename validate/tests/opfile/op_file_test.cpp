@@ -144,7 +144,7 @@ TEST_CASE("op files: a wrong file is told in a sentence, with the place") {
       {"y = x + where(form == wide, 2 * epsilon, epsilon)", "y",
        "line 1 of the formula, 'y': it is no assignment, like 'y = square(x)'"},
       {"x + where(form == wide, 2 * epsilon, epsilon)", "where(form == wide, x, epsilon)",
-       "an output is an array, and this is a number"},
+       "'y' must be an array, and is a number"},
       {"x + where", "sum[cols](x) + where", "the output 'y' has rows, cols, and the array rows"},
       {"x + where", "x * sum[width](x) + where", "there is no axis 'width'"},
       {"y = x + where(form == wide, 2 * epsilon, epsilon)", "y = where(form == narrow, x, 2 * x)", "'narrow' has no value there"},
@@ -165,6 +165,52 @@ TEST_CASE("op files: a wrong file is told in a sentence, with the place") {
   }
   CHECK_THROWS_AS(read_text("{"), BadInput);
   CHECK_THROWS_AS(read_text(std::string(100'000, '[')), BadInput);
+}
+
+TEST_CASE("op files: a recurrence goes along an axis", "[golden]") {
+  const OwnOp own = read_text(R"json({"op": "own_scan", "axes": {"steps": 0}, "inputs": {"x": "batch steps",
+    "gate": {"axes": "batch steps", "holds": "between(0, 1)"}, "first": "batch"}, "outputs": {"y": "batch steps", "last": "batch"},
+    "formula": ["last, y = scan[steps](last = 2 * first) { h = gate * last; last = h + x; y = last }"]})json");
+  const Op op = make_op(own);
+  Case c{.op = "own_scan", .dims = {}, .attributes = {}};
+  c.dims[Axis::batch] = 3;
+  c.dims[Axis{"steps"}] = 7;
+  const test::FilledCase filled(op, c);
+  filled.problem().solve();
+  const Tensor &x = filled.tensor("x"), &gate = filled.tensor("gate"), &first = filled.tensor("first");
+  for (std::int64_t batch = 0; batch < 3; ++batch) {
+    double h = 2 * first.at(batch);
+    for (std::int64_t step = 0; step < 7; ++step) {
+      h = gate.at(7 * batch + step) * h + x.at(7 * batch + step);
+      CHECK(filled.problem().golden(0)[static_cast<std::size_t>(7 * batch + step)] == h);
+    }
+    CHECK(filled.problem().golden(1)[static_cast<std::size_t>(batch)] == h);
+  }
+}
+
+TEST_CASE("op files: a wrong recurrence is told") {
+  const auto said = [](const std::string& line) -> std::string {
+    try {
+      make_op(read_text(R"json({"op": "own_scan", "inputs": {"x": "steps", "first": "1"}, "outputs": {"y": "steps", "last": "1"},
+                          "formula": [")json" +
+                        line + "\"]}"));
+    } catch (const BadInput& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(said("last, y = scan[steps](last = sum[steps](first * 0)) { last = last + x; y = last }") != "");
+  const std::pair<const char*, const char*> wrongs[] = {
+      {"last, y = scan[steps](last = first) { y = last + x }", "no line of its step gives 'last' its next value"},
+      {"last, y = scan[steps](last = first) { last = last + x }", "no line of its step gives 'y' a value"},
+      {"last, y = scan[steps](last = first) { last = last + z; y = last }", "'z' has no value there"},
+      {"last, y = scan[steps](last = first) { last = last + x; last = x; y = last }", "'last' has a value already"},
+      {"last, y = scan[steps](last = first) { last = last + x; x = last; y = last }", "'x' has a value already"},
+      {"last, y = scan[steps](last = first)", "a scan is like 'last, y = scan[steps](last = first)"},
+      {"last, y = first", "only a scan assigns more than one name"},
+      {"last, y = scan[stages](last = first) { last = last + x; y = last }", "there is no axis 'stages'"},
+  };
+  for (const auto& [line, sentence] : wrongs) CHECK_THAT(said(line), Catch::Matchers::Contains(sentence));
 }
 
 TEST_CASE("op files: a condition says for which arguments an op is defined") {
