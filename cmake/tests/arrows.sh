@@ -12,7 +12,7 @@ arrows() {
     ! -path '*/tests/*' | sort | xargs -r awk '
     BEGIN {
       # Each folder may include itself and those before it.  Folders from backends on may also include every room.
-      count = split("base values cases problem ops worker records files tasks judge console backends bench report probe model command", name, " ")
+      count = split("base values cases problem ops worker records files tasks judge console backends opfile bench report probe model command", name, " ")
       for (i = 1; i <= count; ++i) place[name[i]] = i
       command = place["backends"]
       # Each part of the simulated machine may include itself and those before it; a comma joins the files of one part.

@@ -255,7 +255,11 @@ class Scan(Symbol):
         after: tuple[Symbol, ...],
         out: tuple[Symbol, ...],
     ) -> None:
-        self.axis, self.firsts, self.states, self.after, self.out = axis, firsts, states, after, out
+        self.axis = axis
+        self.firsts = firsts
+        self.states = states
+        self.after = after
+        self.out = out
         self.names = tuple(f"out{next(_number)}" for _ in out)
         super().__init__("", firsts + _without(states, after + out))
 

@@ -137,7 +137,8 @@ def test_recurrences():
     rng = np.random.default_rng(3)
     x, gate, first = (rng.random(shape).astype(np.float32) for shape in ((2, 6), (2, 6), (2,)))
     y, last = assay.golden(gated_scan_of_mine, f64=True, x=x, gate=gate, first=first)
-    h, total = first.astype(np.float64), np.zeros(2)
+    h = first.astype(np.float64)
+    total = np.zeros(2)
     for step in range(6):
         h = gate[:, step].astype(np.float64) ** 2 * h + x[:, step]
         assert np.allclose(y[:, step], h * total + h, rtol=1e-14)

@@ -281,8 +281,9 @@ const bool known = [] {
 }  // namespace
 
 OwnOp read_op_file(const std::string& path) {
-  OwnOp op{.path = path, .text = {}};
-  const nlohmann::ordered_json json = read_json(path, op.text);
+  OwnOp op{.path = path};
+  std::string text;
+  const nlohmann::ordered_json json = read_json(path, text);
   const JsonNode root{json, path + ":"};
   Reader(op, root).read();
   return op;

@@ -16,7 +16,6 @@ namespace assay {
 
 struct OwnOp {
   std::string path;
-  std::string text;                 // of the file
   std::deque<std::string> texts{};  // to which the views of what follows refer
   std::string_view name{}, about{};
   std::vector<AxisUse> axes{};
