@@ -267,6 +267,7 @@ int run_command(const RunFlags& flags) {
   std::optional<Doing> doing;
   if (!flags.quiet) doing.emplace("opening the backend, making the cases of suite " + selection.suite);
   if (!machine_ready(flags, backend, code)) return code;
+  require_kernels_of_files(flags.selection.ops);
   check_watch(flags, backend);
   const Expected expected = expected_of(flags.same_as);
   bool incomplete = expected.incomplete;  // whether the records that are read are

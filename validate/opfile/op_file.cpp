@@ -59,6 +59,7 @@ class Reader {
     if (std::ranges::none_of(op_.tensors, [](const TensorSpec& t) { return t.role == Role::output; }))
       root_.fail("an op has at least one output, under 'outputs'.");
     read_axes();
+    check_contents_axes();
     read_formula();
   }
 
@@ -170,6 +171,19 @@ class Reader {
     t.options.present_if = at->name;
   }
 
+  // Places and starts are those of an axis that some tensor has.
+  void check_contents_axes() const {
+    for (const TensorSpec& t : op_.tensors) {
+      const Contents& holds = t.options.holds;
+      const bool has_axis = holds.kind == Contents::Kind::indices || holds.kind == Contents::Kind::starts;
+      if (has_axis && std::ranges::find(op_.axes, holds.axis, &AxisUse::axis) == op_.axes.end())
+        root_.at(t.role == Role::weight ? "weights" : "inputs")
+            .at(t.name)
+            .at("holds")
+            .fail(fmt::format("no tensor has the axis '{}'.", holds.axis.name));
+    }
+  }
+
   void take_name(const JsonNode& n, std::string_view name) {
     if (!names_.insert(name).second) n.fail(fmt::format("there are two things of the name '{}'.", name));
   }
@@ -254,10 +268,14 @@ std::vector<std::string> files_in_use() {
   return files;
 }
 
+std::deque<OwnOp>& kept_ops() {
+  static std::deque<OwnOp> all;
+  return all;
+}
+
 std::vector<Op> ops_of_files() {
-  static std::deque<OwnOp> kept;
   std::vector<Op> all;
-  for (const std::string& path : files_in_use()) all.push_back(make_op(kept.emplace_back(read_op_file(path))));
+  for (const std::string& path : files_in_use()) all.push_back(make_op(kept_ops().emplace_back(read_op_file(path))));
   return all;
 }
 
@@ -298,6 +316,13 @@ void use_op_files(const std::vector<std::string>& paths) {
   }
   ::setenv(kVariable, fmt::format("{}", fmt::join(files, ":")).c_str(), 1);
   ops();  // so that a mistake is told whether or not the command looks at ops
+}
+
+void require_kernels_of_files(const std::vector<std::string>& chosen) {
+  for (const OwnOp& own : kept_ops())
+    if ((chosen.empty() || std::ranges::find(chosen, own.name) != chosen.end()) && kernel_names(own.name).empty())
+      throw BadInput(
+          fmt::format("no kernel of {}, the op of {}, is given  (--plugin, --worker, --ptx or --cu)", own.name, own.path));
 }
 
 std::string with_op_files(const std::string& flags) {

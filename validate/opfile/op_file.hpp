@@ -15,6 +15,10 @@ namespace assay {
 // op is looked for.  Throws BadInput, one sentence that begins with the file and the place in it.
 void use_op_files(const std::vector<std::string>& paths);
 
+// Throws BadInput if this process has no kernel of an op in use that is among `chosen`, or of any if that is empty: it would not
+// be judged.
+void require_kernels_of_files(const std::vector<std::string>& chosen);
+
 // Flags by which a command can be repeated, with those before them that name the files in use: "--op-file geglu.json --plugin
 // ...".
 std::string with_op_files(const std::string& flags);

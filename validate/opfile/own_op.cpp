@@ -156,10 +156,14 @@ Op make_op(const OwnOp& own_op) {
     Traced traced = trace(own(args));
     answer_without_last(std::move(traced.graph), std::move(traced.inputs), traced.storage, axis, y);
   };
-  describe_by_formula(op, {[](const void* args) { return facts_of(trace(own(args)).graph, own(args).op->axes); },
-                           [](const void* args, const Numerics& numerics, std::span<double> y) {
-                             return rounded(args, numerics, Roundings::declared, {&y, 1});
-                           }});
+  try {
+    describe_by_formula(op, {[](const void* args) { return facts_of(trace(own(args)).graph, own(args).op->axes); },
+                             [](const void* args, const Numerics& numerics, std::span<double> y) {
+                               return rounded(args, numerics, Roundings::declared, {&y, 1});
+                             }});
+  } catch (const FormulaError& e) {
+    throw BadInput(fmt::format("{}: {}", own_op.path, e.what()));
+  }
   return op;
 }
 

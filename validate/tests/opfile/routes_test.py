@@ -112,3 +112,10 @@ def test_what_is_no_op(validate, changed, part):
 
 def test_a_file_twice(validate):
     validate.refuses("there are two ops of the name 'own_softmax'", "list ops --op-file own.json --op-file own.json")
+
+
+def test_an_op_without_a_kernel(validate):
+    part = "no kernel of own_softmax, the op of "
+    validate.refuses(part, "run --backend simt --op-file own.json")
+    validate.refuses(part, "run --backend simt --op-file own.json --op own_softmax")
+    validate("run --backend simt --suite sanitize --op-file own.json --op softmax --kernel naive --dtype f32 --quiet")
