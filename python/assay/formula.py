@@ -399,6 +399,22 @@ def op(
     return made
 
 
+def read(path: str | os.PathLike[str]) -> Op:
+    """The op of a JSON file.
+
+    Args:
+        path: the file, as `validate run --op-file` takes it.
+
+    Raises:
+        InputError: it has no JSON with a name of an op.  What else is wrong in it is told where the op is used.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        return Op(str(json.loads(text)["op"]), text)
+    except (ValueError, KeyError, TypeError) as e:
+        raise InputError(f"{path}: it is no JSON of an op: {e}") from None
+
+
 def name_of_op(given: str | Op) -> str:
     """The name of an op that is given by its name, or is one's own, which is then known."""
     return given.use() if isinstance(given, Op) else given

@@ -91,6 +91,15 @@ def test_a_file_of_python_is_an_op_file(tmp_path):
         library.call(["list", "ops", "--op-file", str(own)])
 
 
+def test_a_file_of_json_is_an_op(tmp_path):
+    own = tmp_path / "own.json"
+    gated_norm.write(own)
+    assert assay.validate(f.read(own), right, dtypes=["f32"]).passed
+    own.write_text("[]")
+    with pytest.raises(assay.InputError, match="it is no JSON of an op"):
+        f.read(own)
+
+
 def test_two_ops_of_one_name_do_not_meet():
     def scaled(factor):
         @f.op(inputs={"x": "rows cols"}, outputs={"y": "rows cols"})

@@ -13,6 +13,7 @@
 
 #include "validate/base/child.hpp"
 #include "validate/base/json_node.hpp"
+#include "validate/problem/image.hpp"
 #include "validate/tasks/loaded.hpp"
 
 namespace assay {
@@ -323,6 +324,16 @@ void require_kernels_of_files(const std::vector<std::string>& chosen) {
     if ((chosen.empty() || std::ranges::find(chosen, own.name) != chosen.end()) && kernel_names(own.name).empty())
       throw BadInput(
           fmt::format("no kernel of {}, the op of {}, is given  (--plugin, --worker, --ptx or --cu)", own.name, own.path));
+}
+
+void drop_undefined(std::vector<Task>& tasks) {
+  std::erase_if(tasks, [](const Task& task) {
+    if (std::ranges::find(kept_ops(), task.op->name, &OwnOp::name) == kept_ops().end()) return false;
+    const std::vector<Placement> placements = place(*task.op, task.c);
+    const std::unique_ptr<Problem> problem = task.op->make();
+    attach(*problem, task.c, placements, std::vector<std::byte*>(placements.size(), nullptr));
+    return !problem->legal();
+  });
 }
 
 std::string with_op_files(const std::string& flags) {

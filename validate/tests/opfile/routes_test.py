@@ -119,3 +119,20 @@ def test_an_op_without_a_kernel(validate):
     validate.refuses(part, "run --backend simt --op-file own.json")
     validate.refuses(part, "run --backend simt --op-file own.json --op own_softmax")
     validate("run --backend simt --suite sanitize --op-file own.json --op softmax --kernel naive --dtype f32 --quiet")
+
+
+def test_cases_for_which_it_is_not_defined_are_left_out(validate):
+    write("even.json", json.dumps({**OWN, "legal": ["quotient(extent[cols], 2) * 2 == extent[cols]"]}))
+    route = ["--ptx", PTX, "--launch", "launch.json"]
+    counts = []
+    for file in ("own.json", "even.json"):
+        validate(f"run --backend simt --suite edges --dtype f32 --quiet --op-file {file} --json defined.jsonl", *route)
+        counts.append(len(cases("defined.jsonl")))
+    assert all(case["axes"]["cols"] % 2 == 0 for case in cases("defined.jsonl"))
+    assert 20 < counts[1] < counts[0]
+    validate.refuses(
+        "needs quotient(extent[cols], 2)",
+        "replay --backend simt --op-file even.json",
+        *route,
+        f"own_softmax/warp_per_row {SHAPE}",
+    )
