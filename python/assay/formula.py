@@ -29,6 +29,42 @@ from .errors import InputError
 
 VARIABLE = "ASSAY_OP_FILES"  # in the environment: the files of ops in use, with colons between
 
+__all__ = [
+    "Op",
+    "absolute",
+    "erf",
+    "exp",
+    "extent",
+    "gelu_erf",
+    "gelu_tanh",
+    "index",
+    "log",
+    "log_softmax",
+    "logsumexp",
+    "max",
+    "maximum",
+    "mean",
+    "minimum",
+    "op",
+    "put",
+    "read",
+    "rounded_to",
+    "rsqrt",
+    "scan",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmax_or_zero",
+    "softplus",
+    "sqrt",
+    "square",
+    "step",
+    "sum",
+    "take",
+    "tanh",
+    "where",
+]
+
 Tensors = Mapping[str, Union[str, Mapping[str, Any]]]
 
 
@@ -125,7 +161,7 @@ def _function(name: str) -> Callable[[Value], Symbol]:
         return _written(name + "({0})", x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name} of each element."
+    function.__doc__ = f"{name} of each element of x."
     return function
 
 
@@ -134,7 +170,7 @@ def _pair(name: str) -> Callable[[Value, Value], Symbol]:
         return _written(name + "({0}, {1})", a, b)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name} of two arrays, element by element."
+    function.__doc__ = f"{name} of two arrays a and b, element by element."
     return function
 
 
@@ -164,13 +200,13 @@ sqrt = _function("sqrt")
 rsqrt = _function("rsqrt")
 maximum = _pair("maximum")
 minimum = _pair("minimum")
-sum = _reduction("sum", "The sum along axes, which the result lacks.")  # noqa: A001
-mean = _reduction("mean", "The mean along axes, which the result lacks.")
-max = _reduction("max", "The maximum along axes, which the result lacks.")  # noqa: A001
-logsumexp = _reduction("logsumexp", "The logarithm of the sum of exponentials along axes, which the result lacks.")
-softmax = _reduction("softmax", "The softmax along axes.")
-softmax_or_zero = _reduction("softmax_or_zero", "The softmax along axes; rows of minus infinity alone have weights of 0.")
-log_softmax = _reduction("log_softmax", "The logarithm of the softmax along axes.")
+sum = _reduction("sum", "The sum of x along axes, which the result lacks.")  # noqa: A001
+mean = _reduction("mean", "The mean of x along axes, which the result lacks.")
+max = _reduction("max", "The maximum of x along axes, which the result lacks.")  # noqa: A001
+logsumexp = _reduction("logsumexp", "The logarithm of the sum of exponentials of x along axes, which the result lacks.")
+softmax = _reduction("softmax", "The softmax of x along axes.")
+softmax_or_zero = _reduction("softmax_or_zero", "The softmax of x along axes; rows of minus infinity alone have weights of 0.")
+log_softmax = _reduction("log_softmax", "The logarithm of the softmax of x along axes.")
 
 
 def where(condition: Value, a: Value, b: Value) -> Symbol:
@@ -179,32 +215,35 @@ def where(condition: Value, a: Value, b: Value) -> Symbol:
 
 
 def take(a: Symbol, axis: str, indices: Symbol) -> Symbol:
-    """The elements of an array at these indices along one of its axes, which the result lacks; it has the axes of the indices."""
+    """The elements of an array `a` at these indices along one of its axes, `axis`, which the result lacks.
+
+    The result has the axes of the indices.
+    """
     return _written(f"take[{axis}]" + "({0}, {1})", a, indices)
 
 
 def put(a: Symbol, axis: str, indices: Symbol) -> Symbol:
-    """The reverse of `take`: the elements go to these places of a new axis; where none goes there is 0."""
+    """The reverse of `take`: the elements of `a` go to the places `indices` of a new axis, `axis`; where none goes there is 0."""
     return _written(f"put[{axis}]" + "({0}, {1})", a, indices)
 
 
 def index(axis: str, extent: Value | None = None) -> Symbol:
-    """The positions 0, 1, ... along an axis; with an extent, along a new one that no tensor has."""
+    """The positions 0, 1, ... along `axis`; with an `extent`, along a new one that no tensor has."""
     return _written(f"index[{axis}]") if extent is None else _written(f"index[{axis}]" + "({0})", extent)
 
 
 def extent(axis: str) -> Symbol:
-    """The extent of an axis, a number."""
+    """The extent of `axis`, a number."""
     return _written(f"extent[{axis}]")
 
 
 def step(name: str, a: Symbol) -> Symbol:
-    """A result that kernels may store before it is read: those that declare its name."""
+    """A result `a` that kernels may store before it is read: those that declare its `name`."""
     return _written(f"step[{name}]" + "({0})", a)
 
 
 def rounded_to(dtype: str, a: Symbol) -> Symbol:
-    """A result that the op itself rounds to a dtype, like "f16"."""
+    """A result `a` that the op itself rounds to a `dtype`, like "f16"."""
     return _written(f"rounded_to[{dtype}]" + "({0})", a)
 
 
@@ -319,7 +358,7 @@ class Op:
         return f"<op {self.name}>"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file of the op."""
+        """Writes the file of the op to `path`."""
         Path(path).write_text(self.text, encoding="utf-8")
 
     @property
@@ -416,7 +455,7 @@ def read(path: str | os.PathLike[str]) -> Op:
 
 
 def name_of_op(given: str | Op) -> str:
-    """The name of an op that is given by its name, or is one's own, which is then known."""
+    """The name of an op that is `given` by its name, or is one's own, which is then known."""
     return given.use() if isinstance(given, Op) else given
 
 

@@ -189,7 +189,7 @@ def test_a_program_that_dies(monkeypatch, tmp_path, x):
     other.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo {assay.__version__} && exit\nkill -11 $$\n")
     other.chmod(0o755)
     monkeypatch.setenv(library.VARIABLE, str(other))
-    library.describe.cache_clear()
+    library._described.cache_clear()
     with pytest.raises(assay.LibraryError, match="ended with the code -11"):
         assay.check("softmax", x, x=x)
 

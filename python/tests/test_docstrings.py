@@ -14,7 +14,7 @@ import assay.triton
 
 def public():
     """(name, object) of all that users import."""
-    for module in (assay, assay.triton):
+    for module in (assay, assay.formula, assay.triton):
         for name in module.__all__:
             if not name.startswith("_"):
                 yield f"{module.__name__}.{name}", getattr(module, name)
