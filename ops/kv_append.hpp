@@ -44,6 +44,7 @@ struct kv_append {
 
   // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
+    if (!a.page_table.data || !a.lengths.data) return Legality::yes();
     std::vector<std::int64_t> slots;
     for (std::int64_t b = 0; b < a.k.shape[0]; ++b)
       for (std::int64_t length = a.table().length(b), p = std::max<std::int64_t>(0, length - a.k.shape[1]); p < length; ++p)

@@ -6,7 +6,7 @@
 //   static void bind(Args&, visitor)              names every tensor (input, weight, output: a shape of axes, see
 //                                                 TensorOptions), every attribute (its default) and every choice (an
 //                                                 enum's names, the default first)
-//   static Legality legal(const Args&)            optional: for which arguments the op is defined
+//   static Legality legal(const Args&)            optional: for which arguments the op is defined; tensors may have no data
 //   static int64 row_of(const Args&, int output, int64 i)
 //                                                 optional: the row (rows.hpp) of element i; default: i divided by the
 //                                                 extent of the output's last axis
@@ -137,8 +137,8 @@ inline double rounding_error(DType t, double v, double error) {
 // How rounding errors add up.  A case's fill declares one of the first two: like a random walk, or all with one sign.
 // `typical` is no property of a fill: it gives sqrt(3) standard deviations of independent errors, which of one rounding is the
 // largest error.  A walk of n roundings then counts sqrt(n), not 6 sqrt(n), and chains that otherwise count their worst case n
-// count as walks too.  Errors of functions
-// and constants, which may be the same in every element, count in full.  The rms check uses it (validate/judge/aggregate.hpp).
+// count as walks too.  Errors of functions and constants, which may be the same in every element, count in full.  The rms check
+// uses it (validate/judge/aggregate.hpp).
 enum class Errors { independent, coherent, typical };
 
 inline constexpr double kLambda = 6;  // standard deviations: one in 5e8 random walks ends further out

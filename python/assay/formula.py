@@ -156,22 +156,19 @@ def _written(text: str, *of: Any) -> Symbol:
     return Symbol(text, tuple(map(_symbol, of)))
 
 
-def _function(name: str) -> Callable[[Value], Symbol]:
-    def function(x: Value) -> Symbol:
-        return _written(name + "({0})", x)
-
+def _named(function: Callable[..., Symbol], name: str, doc: str) -> Callable[..., Symbol]:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name} of each element of x."
+    function.__doc__ = doc
     return function
+
+
+def _function(name: str) -> Callable[[Value], Symbol]:
+    return _named(lambda x: _written(name + "({0})", x), name, f"{name} of each element of x.")
 
 
 def _pair(name: str) -> Callable[[Value, Value], Symbol]:
-    def function(a: Value, b: Value) -> Symbol:
-        return _written(name + "({0}, {1})", a, b)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name} of two arrays a and b, element by element."
-    return function
+    doc = f"{name} of two arrays a and b, element by element."
+    return _named(lambda a, b: _written(name + "({0}, {1})", a, b), name, doc)
 
 
 def _reduction(name: str, doc: str) -> Callable[..., Symbol]:
@@ -180,9 +177,7 @@ def _reduction(name: str, doc: str) -> Callable[..., Symbol]:
             raise InputError(f"f.{name}(x, 'cols'): the axes are missing")
         return _written(f"{name}[{', '.join(axes)}]" + "({0})", x)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
+    return _named(function, name, doc)
 
 
 square = _function("square")
@@ -267,7 +262,7 @@ def scan(axis: str, first: Any, step: Callable[[Any], tuple[Any, Any]]) -> tuple
         The states after the last step, and what all steps put out, along the axis; each as `step` returned it.
     """
     firsts = tuple(map(_symbol, first)) if isinstance(first, tuple) else (_symbol(first),)
-    states = tuple(Symbol(f"state{next(_number)}", is_leaf=True) for _ in firsts)
+    states = tuple(Symbol("", is_leaf=True) for _ in firsts)
     returned = step(states if isinstance(first, tuple) else states[0])
     if not isinstance(returned, tuple) or len(returned) != 2:
         raise InputError("the step of a scan returns two things: the states after it, and what it puts out")
@@ -275,15 +270,15 @@ def scan(axis: str, first: Any, step: Callable[[Any], tuple[Any, Any]]) -> tuple
     if len(after) != len(states):
         raise InputError(f"the step of a scan returns {len(after)} states, and {len(states)} were expected")
     made = Scan(axis, firsts, states, after, out)
-    results = [Symbol(name, (made,)) for name in (*(state.text for state in states), *made.names)]
-    last, all_out = tuple(results[: len(states)]), tuple(results[len(states) :])
+    last = made.results[: len(states)]
+    all_out = made.results[len(states) :]
     return last if isinstance(first, tuple) else last[0], all_out if isinstance(returned[1], tuple) else all_out[0]
 
 
 class Scan(Symbol):
     """A recurrence.  What its steps share, as it has no state in it, is computed before."""
 
-    __slots__ = ("axis", "firsts", "states", "after", "out", "names")
+    __slots__ = ("axis", "firsts", "states", "after", "out", "results")
     __hash__ = object.__hash__
 
     def __init__(
@@ -294,26 +289,28 @@ class Scan(Symbol):
         after: tuple[Symbol, ...],
         out: tuple[Symbol, ...],
     ) -> None:
+        """`states`: leaves, whose names are found when the scan is written; `after` and `out`: what a step makes of them."""
+        super().__init__("", firsts + _without(states, after + out))
         self.axis = axis
         self.firsts = firsts
         self.states = states
         self.after = after
         self.out = out
-        self.names = tuple(f"out{next(_number)}" for _ in out)
-        super().__init__("", firsts + _without(states, after + out))
+        self.results = tuple(Symbol("", (self,)) for _ in after + out)
 
-    def line(self, writer: _Writer) -> str:
-        """The line that assigns its results."""
+    def write(self, writer: _Writer) -> None:
+        """Adds the line that assigns its results."""
+        for state in self.states:
+            state.text = writer.fresh("state")
+        out = [writer.fresh("out") for _ in self.out]
+        after = [writer.fresh("next") for _ in self.after]
         firsts = ", ".join(f"{s.text} = {writer.texts.get(f, f.text)}" for s, f in zip(self.states, self.firsts))
         steps = _Writer(writer.names, writer.texts)
-        new = [f"next{next(_number)}" for _ in self.states]
-        steps.write(dict(zip((*new, *self.names), (*self.after, *self.out))))
-        lines = [*steps.lines, *(f"{s.text} = {name}" for s, name in zip(self.states, new))]
-        results = ", ".join((*(s.text for s in self.states), *self.names))
-        return f"{results} = scan[{self.axis}]({firsts}) {{ {'; '.join(lines)} }}"
-
-
-_number = itertools.count(1)
+        steps.write(dict(zip((*after, *out), (*self.after, *self.out))))
+        lines = [*steps.lines, *(f"{s.text} = {name}" for s, name in zip(self.states, after))]
+        results = [*(state.text for state in self.states), *out]
+        writer.texts.update(zip(self.results, results))
+        writer.lines.append(f"{', '.join(results)} = scan[{self.axis}]({firsts}) {{ {'; '.join(lines)} }}")
 
 
 def _without(states: tuple[Symbol, ...], results: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
@@ -473,23 +470,25 @@ class _Writer:
         order, uses = self._order(results)
         for symbol in order:
             if isinstance(symbol, Scan):
-                self.lines.append(symbol.line(self))
-                continue
-            if symbol.of and isinstance(symbol.of[0], Scan):  # a result of it, by its name
-                self.texts[symbol] = symbol.text
+                symbol.write(self)
+            if isinstance(symbol, Scan) or symbol in self.texts:
                 continue
             text = symbol.text.format(*(self.texts.get(part, part.text) for part in symbol.of))
             is_call = symbol.text.endswith((")", "]")) and symbol.text[0].isalpha()
             if uses[symbol] == 1 and len(text) < 100:
                 self.texts[symbol] = text if is_call else f"({text})"
                 continue
-            name = next(f"t{i}" for i in itertools.count(1) if f"t{i}" not in self.names)
-            self.names.add(name)
-            self.lines.append(f"{name} = {text}")
-            self.texts[symbol] = name
+            self.texts[symbol] = self.fresh("t")
+            self.lines.append(f"{self.texts[symbol]} = {text}")
         for name, symbol in results.items():
             text = self.texts.get(symbol, symbol.text)
             self.lines.append(f"{name} = {text[1:-1] if text.startswith('(') and _is_enclosed(text) else text}")
+
+    def fresh(self, stem: str) -> str:
+        """A name that is not taken yet."""
+        name = next(f"{stem}{i}" for i in itertools.count(1) if f"{stem}{i}" not in self.names)
+        self.names.add(name)
+        return name
 
     def _order(self, results: Mapping[str, Symbol]) -> tuple[list[Symbol], dict[Symbol, int]]:
         """Symbols that are not written yet, each after what it is made of; and how often each is used, where a scan counts twice."""

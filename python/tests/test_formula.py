@@ -155,6 +155,19 @@ def test_recurrences():
     assert np.allclose(last, total, rtol=1e-14)
 
 
+def test_names_of_a_scan_are_its_own(x):
+    def summed():
+        @f.op(inputs={"out1": "rows cols", "state1": "rows cols"}, outputs={"next1": "rows cols"})
+        def running_sum(out1, state1):
+            return f.scan("cols", 0.0, lambda total: (total + out1 * state1, total + out1 * state1))[1]
+
+        return running_sum
+
+    assert summed().text == summed().text
+    y = assay.golden(summed(), f64=True, out1=x, state1=x)
+    assert np.allclose(y, np.cumsum(x.astype(np.float64) ** 2, axis=1))
+
+
 def test_the_delta_rule_has_a_matrix_as_its_state():
     axes = {"q": "steps key", "k": "steps key", "v": "steps value", "beta": "steps"}
 

@@ -164,21 +164,29 @@ bool is_name(std::string_view text) {
   return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c); });
 }
 
+// Splits at what no parenthesis, bracket or brace encloses.
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = std::min(text.find(at), text.size());
-    parts.push_back(text.substr(0, end));
-    if (end == text.size()) return parts;
-    text.remove_prefix(end + 1);
+  std::size_t from = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' || text[i] == '[' || text[i] == '{';
+    depth -= text[i] == ')' || text[i] == ']' || text[i] == '}';
+    if (text[i] != at || depth > 0) continue;
+    parts.push_back(text.substr(from, i - from));
+    from = i + 1;
   }
+  parts.push_back(text.substr(from));
+  return parts;
 }
 
 // Lines, of a formula or of a step of a scan.
 class LineReader {
  public:
-  // `assigned` gets the names of a line, `used` those that it uses.
-  LineReader(const TextNames& names, NameSet& assigned, NameSet& used) : names_(names), assigned_(assigned), used_(used) {}
+  // `assigned` gets the names of a line, `used` those that it uses.  `states`: of a step, which its lines assign once more; what
+  // a state was before the step is then no longer there.
+  LineReader(const TextNames& names, NameSet& assigned, NameSet& used, NameSet states = {})
+      : names_(names), assigned_(assigned), used_(used), states_(std::move(states)) {}
 
   TextLine read(std::string_view text) {
     TextLine line = split_at_equals(text);
@@ -206,66 +214,39 @@ class LineReader {
 
   TextExpression checked(std::string_view text) {
     TextExpression e = Reader(text).whole();
-    Checker(names_, assigned_, used_).check(e);
+    NameSet there = assigned_;
+    there.insert(states_.begin(), states_.end());
+    Checker(names_, there, used_).check(e);
     return e;
   }
 
   // scan[AXIS](STATE = FIRST, ...) { NAME = VALUE; ... }
   void read_scan(TextLine& line, std::string_view text) {
-    constexpr const char* kExpected = "a scan is like 'last, y = scan[steps](last = first) { last = gate * last + x; y = last }'";
-    const std::size_t axis_end = text.find("]("), open = text.find('{'), close = text.rfind('}');
+    const std::size_t axis_end = text.find("]("), open = text.find('{');
     const std::size_t firsts_end = open == text.npos ? text.npos : text.rfind(')', open);
-    if (axis_end == text.npos || firsts_end == text.npos || firsts_end < axis_end || close + 1 != text.size()) refuse(kExpected);
+    if (axis_end == text.npos || firsts_end == text.npos || firsts_end < axis_end || !text.ends_with('}'))
+      refuse("a scan is like 'last, y = scan[steps](last = first) { last = gate * last + x; y = last }'");
     line.value = {.what = What::call, .word = "scan"};
     line.value.marks = {trimmed(text.substr(5, axis_end - 5))};
-    for (const std::string_view first : firsts_of(text.substr(axis_end + 2, firsts_end - axis_end - 2))) {
-      const TextLine state = split_at_equals(first);
-      line.states.push_back(state.names.front());
+    for (const std::string_view first : split(text.substr(axis_end + 2, firsts_end - axis_end - 2), ',')) {
+      line.states.push_back(split_at_equals(first).names.front());
       line.value.arguments.push_back(checked(first.substr(first.find('=') + 1)));
     }
-    NameSet within = assigned_, given;
-    within.insert(line.states.begin(), line.states.end());
-    for (const std::string_view step : split(text.substr(open + 1, close - open - 1), ';')) read_step(line, step, within, given);
+    const NameSet states(line.states.begin(), line.states.end());
+    NameSet within = assigned_;
+    for (const std::string_view step : split(text.substr(open + 1, text.size() - open - 2), ';'))
+      line.steps.push_back(LineReader(names_, within, used_, states).read(step));
     for (const std::string& state : line.states)
-      if (!given.contains(state)) refuse("no line of its step gives '" + state + "' its next value");
+      if (!within.contains(state)) refuse("no line of its step gives '" + state + "' its next value");
     for (const std::string& name : line.names)
-      if (!given.contains(name)) refuse("no line of its step gives '" + name + "' a value");
-  }
-
-  // Splits at commas that no parenthesis or bracket encloses.
-  static std::vector<std::string_view> firsts_of(std::string_view text) {
-    std::vector<std::string_view> parts;
-    std::size_t from = 0;
-    int depth = 0;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-      if (i < text.size()) depth += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
-      if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
-      parts.push_back(text.substr(from, i - from));
-      from = i + 1;
-    }
-    return parts;
-  }
-
-  // A state is assigned once more: its value before the step is then no longer there.
-  void read_step(TextLine& line, std::string_view text, NameSet& within, NameSet& given) {
-    TextLine step = split_at_equals(text);
-    const std::string& name = step.names.front();
-    if (step.names.size() > 1) refuse("a line of a scan's step assigns one name");
-    const bool is_state = std::ranges::find(line.states, name) != line.states.end();
-    if (given.contains(name) ||
-        (!is_state && (within.contains(name) || has(names_.inputs, name) || has(names_.attributes, name))))
-      refuse("'" + name + "' has a value already");
-    const std::string_view value = text.substr(text.find('=') + 1);
-    step.value = Reader(value).whole();
-    Checker(names_, within, used_).check(step.value);
-    within.insert(name);
-    given.insert(name);
-    line.steps.push_back(std::move(step));
+      if (!within.contains(name))
+        refuse("'" + name + "' before the equals sign is no state, and no line of its step gives it a value");
   }
 
   const TextNames& names_;
   NameSet& assigned_;
   NameSet& used_;
+  const NameSet states_;
 };
 
 }  // namespace

@@ -9,31 +9,33 @@
 #include <stdexcept>
 
 #include "validate/base/error.hpp"
-#include "validate/base/json_node.hpp"
+#include "validate/cases/json_node.hpp"
 
 namespace assay {
 
 namespace {
 
-Expression expression(const JsonNode& n, const Op& op, std::string_view text) {
+using Node = JsonNode<nlohmann::json>;
+
+Expression expression(const Node& n, const Op& op, std::string_view text) {
   try {
     return Expression(op, text);
   } catch (const BadInput& e) {
     n.fail(e.what());
   }
 }
-Expression expression(const JsonNode& n, const Op& op) {
+Expression expression(const Node& n, const Op& op) {
   return expression(n, op, n.json.is_number_unsigned() ? n.json.dump() : n.text());
 }
 
-std::array<Expression, 3> three(const JsonNode& of, const Op& op) {
+std::array<Expression, 3> three(const Node& of, const Op& op) {
   std::array<Expression, 3> all{Expression(1.0), Expression(1.0), Expression(1.0)};
   std::size_t k = 0;
-  for (const JsonNode& n : of.list(3)) all[k++] = expression(n, op);
+  for (const Node& n : of.list(3)) all[k++] = expression(n, op);
   return all;
 }
 
-std::size_t tensor_of(const JsonNode& n, const Op& op, const std::string& name) {
+std::size_t tensor_of(const Node& n, const Op& op, const std::string& name) {
   const std::size_t k = tensor_index(op, name);
   if (k < op.tensors.size()) return k;
   Names names;
@@ -42,7 +44,7 @@ std::size_t tensor_of(const JsonNode& n, const Op& op, const std::string& name) 
 }
 
 // `NAME box=[64,64] swizzle=128`
-void read_map(const JsonNode& n, const Op& op, const std::string& text, LaunchParameter::Member& m) {
+void read_map(const Node& n, const Op& op, const std::string& text, LaunchParameter::Member& m) {
   constexpr const char* kExpected = "'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected";
   m.kind = LaunchParameter::Kind::map;
   const std::size_t name_end = text.find(' '), box = text.find("box=["), close = text.find(']');
@@ -67,7 +69,7 @@ void read_map(const JsonNode& n, const Op& op, const std::string& text, LaunchPa
   m.swizzle = std::stoi(rest.substr(9));
 }
 
-LaunchParameter::Member member_of(const JsonNode& n, const Op& op) {
+LaunchParameter::Member member_of(const Node& n, const Op& op) {
   using Kind = LaunchParameter::Kind;
   const std::string text = n.text();
   const std::size_t space = std::min(text.find(' '), text.size());
@@ -93,11 +95,11 @@ LaunchParameter::Member member_of(const JsonNode& n, const Op& op) {
   return m;
 }
 
-FileLaunch launch_of(const JsonNode& n, const Op& op, std::vector<std::string>& dtypes) {
+FileLaunch launch_of(const Node& n, const Op& op, std::vector<std::string>& dtypes) {
   n.object({"entry", "grid", "block", "shared", "dependent", "parameters"});
   FileLaunch l;
-  l.where = n.place;
-  const JsonNode entry = n.at("entry");
+  l.where = n.place.text();
+  const Node entry = n.at("entry");
   if (!entry.json.is_object() || entry.json.empty()) entry.fail("expected an object: a name of an entry for each dtype.");
   for (const auto& [dtype, value] : entry.json.items()) {
     if (dtype != "f16" && dtype != "bf16" && dtype != "f32") entry.fail(unknown("dtype", dtype, {"f16", "bf16", "f32"}));
@@ -111,10 +113,10 @@ FileLaunch launch_of(const JsonNode& n, const Op& op, std::vector<std::string>& 
   l.block = three(n.at("block"), op);
   if (n.has("dependent")) l.dependent = n.at("dependent").flag();
   l.shared = n.has("shared") ? expression(n.at("shared"), op) : Expression(0.0);
-  for (const JsonNode& p : n.at("parameters").list(256)) {
+  for (const Node& p : n.at("parameters").list(256)) {
     LaunchParameter parameter;
     if (p.json.is_array())
-      for (const JsonNode& part : p.list(64)) parameter.members.push_back(member_of(part, op));
+      for (const Node& part : p.list(64)) parameter.members.push_back(member_of(part, op));
     else parameter.members.push_back(member_of(p, op));
     l.parameters.push_back(std::move(parameter));
   }
@@ -158,8 +160,9 @@ MappedTensor mapped(const LaunchParameter::Member& map, const AssayCall& call) {
 
 LaunchFile read_launch_file(const std::string& path) {
   LaunchFile file;
-  const nlohmann::ordered_json json = read_json(path, file.text);
-  const JsonNode root{json, path + ":"};
+  file.text = json_text(path);
+  const auto json = parse_json<nlohmann::json>(file.text, path);
+  const Node root{json, {path, ""}};
   root.object({"op", "kernel", "about", "numerics", "deterministic", "finite_inputs", "position_matters", "supports", "workspace",
                "launches"});
   file.op = find_op(root.at("op").text());
@@ -177,9 +180,9 @@ LaunchFile read_launch_file(const std::string& path) {
   if (root.has("finite_inputs")) k.finite_inputs = root.at("finite_inputs").flag();
   if (root.has("position_matters")) k.position_matters = root.at("position_matters").flag();
   if (root.has("supports"))
-    for (const JsonNode& n : root.at("supports").list(64)) file.supports.push_back(expression(n, *file.op, n.text()));
+    for (const Node& n : root.at("supports").list(64)) file.supports.push_back(expression(n, *file.op, n.text()));
   if (root.has("workspace")) file.workspace = expression(root.at("workspace"), *file.op);
-  for (const JsonNode& n : root.at("launches").list(64)) file.launches.push_back(launch_of(n, *file.op, k.dtypes));
+  for (const Node& n : root.at("launches").list(64)) file.launches.push_back(launch_of(n, *file.op, k.dtypes));
   return file;
 }
 

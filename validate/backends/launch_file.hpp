@@ -44,7 +44,7 @@ struct FileLaunch {
   Expression shared;
   std::vector<LaunchParameter> parameters;
   bool dependent = false;  // it may begin before the launch before it has ended
-  std::string where;       // FILE:POINTER, for messages
+  std::string where;       // its file and place, for messages
 };
 
 struct LaunchFile {

@@ -158,6 +158,11 @@ std::string unknown_dtype(std::string_view text) {
   return fmt::format("unknown dtype '{}'. Did you mean '{}'?", text.substr(0, 200), at == kElsewhere.end() ? meant : at->second);
 }
 
+bool is_line_key(std::string_view text) {
+  return !text.empty() && text[0] >= 'a' && text[0] <= 'z' &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
+}
+
 std::int64_t elements(const Case& c, const OpShape& op) {
   const bool grouped = find_axis(op, Axis::heads.name) != nullptr;
   // A transformer block, with attention and feed-forward, counts the wider of the two.

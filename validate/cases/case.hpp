@@ -43,6 +43,9 @@ inline double attribute(const Case& c, std::string_view name, double standard = 
   return at == c.attributes.end() ? standard : at->second;
 }
 
+// Whether a repro line can have it as a key: small letters, digits and _, a letter first.
+bool is_line_key(std::string_view text);
+
 // Whether the case is from a dataset, not random or typed by hand.
 inline bool from_dataset(const Case& c) { return c.source.find('/') != std::string::npos; }
 inline constexpr std::string_view kCommonSource = "edges/common";

@@ -204,8 +204,8 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
 
 namespace {
 
-// Values of an attribute of which no dataset says any: all words of a choice; of a number the default, one near it and one far
-// from it, whole if the default is.
+// Values of an attribute of which no dataset says any, so that a kernel fails that has the default written into it: all words of
+// a choice; of a number the default, one near it and one far from it, whole if the default is.
 std::vector<std::string> usual_values(const Attribute& a) {
   if (!a.choices.empty()) return {a.choices.begin(), a.choices.end()};
   const double s = a.standard;

@@ -9,10 +9,8 @@
 #include <set>
 
 #include "validate/base/error.hpp"
-#include "validate/base/input.hpp"
-#include "validate/base/unique_keys.hpp"
 #include "validate/cases/case.hpp"
-#include "validate/cases/float_value.hpp"
+#include "validate/cases/json_node.hpp"
 #include "validate/values/layout.hpp"
 
 namespace assay {
@@ -21,108 +19,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-// A JSON value with its place in the file, for error messages.
-struct Node {
-  const Json& json;
-  Place place;
-
-  [[noreturn]] void fail(std::string_view why) const {
-    throw BadInput(fmt::format("{}: {}: {}", place.file, place.pointer.empty() ? "/" : place.pointer, why));
-  }
-  Node at(std::string_view key) const {
-    const auto it = json.find(key);
-    if (it == json.end()) fail(fmt::format("'{}' is missing.", key));
-    return {*it, {place.file, fmt::format("{}/{}", place.pointer, key)}};
-  }
-  bool has(std::string_view key) const { return json.contains(key); }
-  template <class Visit>
-  void each_key(Visit visit) const {
-    if (!json.is_object()) fail("expected an object.");
-    for (const auto& [key, value] : json.items()) visit(key, at(key));
-  }
-  // Checks that it is an object with only these keys.
-  const Node& object(const Names& allowed) const {
-    each_key([&](const std::string& key, const Node&) {
-      if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) fail(unknown("key", key, allowed));
-    });
-    return *this;
-  }
-  std::vector<Node> list() const {
-    if (!json.is_array()) fail("expected a list.");
-    if (json.empty()) fail("the list is empty.");
-    std::vector<Node> out;
-    for (std::size_t i = 0; i < json.size(); ++i) out.push_back({json[i], {place.file, fmt::format("{}/{}", place.pointer, i)}});
-    return out;
-  }
-  std::int64_t integer(std::int64_t least) const {
-    if (!json.is_number_integer()) fail("expected a whole number.");
-    if (json.is_number_unsigned() ? json.get<std::uint64_t>() > static_cast<std::uint64_t>(kMostExtent)
-                                  : json.get<std::int64_t>() > kMostExtent)
-      fail(fmt::format("{} is more than 2^40.", json.dump()));
-    if (json.get<std::int64_t>() < least) fail(fmt::format("{} is less than {}.", json.dump(), least));
-    return json.get<std::int64_t>();
-  }
-  double number() const {
-    if (!json.is_number()) fail("expected a number.");
-    if (const std::string_view why = no_float(json.get<double>()); !why.empty()) fail(fmt::format("{} is {}.", json.dump(), why));
-    return json.get<double>();
-  }
-  double positive() const {
-    if (number() <= 0) fail("expected a number above zero.");
-    return number();
-  }
-  std::string text() const {
-    if (!json.is_string()) fail("expected a text.");
-    if (json.get<std::string>().empty()) fail("the text is empty.");
-    if (plain(json.get<std::string>()) != json.get<std::string>()) fail("the text has a control character.");
-    return json.get<std::string>();
-  }
-  bool flag() const {
-    if (!json.is_boolean()) fail("expected true or false.");
-    return json.get<bool>();
-  }
-  std::string one_of(std::string_view kind, const Names& known) const {
-    std::string word = text();
-    if (std::find(known.begin(), known.end(), word) == known.end()) fail(unknown(kind, word, known));
-    return word;
-  }
-  std::vector<std::int64_t> integers(std::int64_t least) const {
-    std::vector<std::int64_t> out;
-    for (const Node& n : list()) out.push_back(n.integer(least));
-    return out;
-  }
-  // A list of numbers (in shortest form) and words, as text.
-  std::vector<std::string> values() const {
-    std::vector<std::string> out;
-    for (const Node& n : list()) out.push_back(n.json.is_string() ? n.text() : (n.number(), n.json.dump()));
-    return out;
-  }
-  std::vector<std::string> texts(std::string_view kind, const Names& known) const {
-    std::vector<std::string> out;
-    for (const Node& n : list()) out.push_back(known.empty() ? n.text() : n.one_of(kind, known));
-    return out;
-  }
-};
-
-// Rejects duplicate keys.
-Json parse(const std::string& text, const std::string& file) {
-  if (nests_too_deeply(text)) throw BadInput(fmt::format("{}: its lists and objects lie too deep in each other.", file));
-  try {
-    return Json::parse(text, unique_keys<Json>(file + ": it"));
-  } catch (const Json::parse_error& e) {
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
-    const auto line = 1 + std::count(text.begin(), end, '\n');
-    throw BadInput(fmt::format("{}: line {}: not valid JSON (byte {}).", file, line, e.byte));
-  } catch (const Json::exception&) {
-    throw BadInput(fmt::format("{}: a number is out of range.", file));
-  }
-}
-
-std::string read(const fs::path& path) {
-  std::string why;
-  if (const auto text = read_file(path, why)) return *text;
-  throw BadInput(fmt::format("{}: cannot be read: {}.", path.string(), why));
-}
+using Node = JsonNode<Json>;
 
 std::vector<fs::path> files(const fs::path& folder) {
   std::error_code error;
@@ -314,15 +211,15 @@ const std::vector<std::string_view>& suite_names() {
 }
 
 Model parse_model(const std::string& text, const std::string& stem, const std::string& file) {
-  const Json json = parse(text, file);
+  const Json json = parse_json<Json>(text, file);
   return model(Node{json, {file, ""}}, stem);
 }
 Common parse_common(const std::string& text, const std::string& file) {
-  const Json json = parse(text, file);
+  const Json json = parse_json<Json>(text, file);
   return common(Node{json, {file, ""}});
 }
 Edges parse_edges(const std::string& text, const std::string& op, const std::string& file) {
-  const Json json = parse(text, file);
+  const Json json = parse_json<Json>(text, file);
   return edges(Node{json, {file, ""}}, op);
 }
 
@@ -334,14 +231,14 @@ bool has_datasets(const fs::path& folder) {
 Datasets load_datasets(const fs::path& folder) {
   Datasets d;
   for (const fs::path& path : files(folder / "models"))
-    d.models.push_back(parse_model(read(path), path.stem().string(), path.string()));
+    d.models.push_back(parse_model(json_text(path), path.stem().string(), path.string()));
   bool has_common = false;
   for (const fs::path& path : files(folder / "edges")) {
     const std::string stem = path.stem().string();
     if (stem == "common") {
-      d.common = parse_common(read(path), path.string());
+      d.common = parse_common(json_text(path), path.string());
       has_common = true;
-    } else d.edges[stem] = parse_edges(read(path), stem, path.string());
+    } else d.edges[stem] = parse_edges(json_text(path), stem, path.string());
   }
   if (!has_common) throw BadInput(fmt::format("{}: is missing.", (folder / kCommonEdges).string()));
   return d;

@@ -17,13 +17,9 @@
 
 #include "validate/cases/model.hpp"
 #include "validate/cases/op_shape.hpp"
+#include "validate/cases/place.hpp"
 
 namespace assay {
-
-// A place in a file for messages: the file and a JSON pointer.
-struct Place {
-  std::string file{}, pointer{};
-};
 
 // In edges/common.json: what holds for the axes that an op has for itself.
 inline constexpr std::string_view kOtherAxis = "other";

@@ -13,7 +13,6 @@
 #include "validate/base/input.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/bench/device.hpp"
-#include "validate/opfile/op_file.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/worker/process.hpp"
@@ -222,7 +221,7 @@ namespace {
 
 // Puts the plugin's kernels beside ours, in this process.
 void load_beside_ours(const BenchFlags& flags) {
-  load_kernels(with_op_files(flag_text("--plugin", flags.plugin)), own_worker("cuda", flags.plugin), flags.timeout_s);
+  load_kernels(flag_text("--plugin", flags.plugin), own_worker("cuda", flags.plugin), flags.timeout_s);
   std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
   for (const Kernel& k : kernels()) {
     if (std::any_of(all.begin(), all.end(), [&](const Kernel& ours) { return ours.op == k.op && ours.name == k.name; }))

@@ -384,8 +384,7 @@ void add_doctor(CLI::App& app, int& code) {
 // Of each subcommand that looks at ops.  Returns where the files will be.
 std::shared_ptr<std::vector<std::string>> add_op_files(CLI::App& app) {
   auto files = std::make_shared<std::vector<std::string>>();
-  for (const char* name :
-       {"list", "describe", "run", "replay", "bench", "compare", "report", "inputs", "golden", "judge", "cost", "doctor"})
+  for (const char* name : {"list", "describe", "run", "replay", "compare", "report", "inputs", "golden", "judge", "doctor"})
     reads_file(app.get_subcommand(name)->add_option("--op-file", *files, "an op of your own, as JSON or Python (repeatable)"))
         ->allow_extra_args(false);
   return files;

@@ -104,7 +104,7 @@ int list_kernels(const Selection& s, bool json) {
 }
 
 int list_cases(const Selection& s, bool json) {
-  const std::vector<Task> tasks = tasks_of(s, false);
+  const std::vector<Task> tasks = tasks_of(s, false, false, true);
   Json result, all = Json::array();
   for (const Task& t : tasks) {
     const std::string line = repro(t.c, t.op->shape());

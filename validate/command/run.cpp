@@ -276,7 +276,6 @@ int run_command(const RunFlags& flags) {
     tasks = given_tasks(flags);
   } else if (flags.last_failed.empty()) {
     tasks = tasks_of(flags.selection, backend != "cuda" || flags.reduced);
-    drop_undefined(tasks);
   } else {
     const RecordFile file = read_records(flags.last_failed);
     incomplete = say_incomplete({&file, 1}) || incomplete;

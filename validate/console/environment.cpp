@@ -24,23 +24,24 @@ using Expected = std::string (*)(const std::string& value);
 std::string datasets_expected(const std::string& value) {
   return has_datasets(value) ? "" : fmt::format("a folder of datasets, with {},", kCommonEdges);
 }
-std::string folders_expected(const std::string& value) {
+// Whether each path of a list with colons between is of a kind.
+template <class Is>
+bool all_paths(std::string_view list, Is is) {
   std::error_code error;
-  for (std::size_t from = 0; from <= value.size();) {
-    const std::size_t end = std::min(value.find(':', from), value.size());
-    if (!fs::is_directory(value.substr(from, end - from), error)) return "a list of folders, with colons between,";
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t end = std::min(list.find(':', from), list.size());
+    if (!is(fs::path(list.substr(from, end - from)), error)) return false;
     from = end + 1;
   }
-  return "";
+  return true;
+}
+std::string folders_expected(const std::string& value) {
+  const auto is = [](const fs::path& path, std::error_code& error) { return fs::is_directory(path, error); };
+  return all_paths(value, is) ? "" : "a list of folders, with colons between,";
 }
 std::string files_expected(const std::string& value) {
-  std::error_code error;
-  for (std::size_t from = 0; from <= value.size();) {
-    const std::size_t end = std::min(value.find(':', from), value.size());
-    if (!fs::is_regular_file(value.substr(from, end - from), error)) return "a list of files, with colons between,";
-    from = end + 1;
-  }
-  return "";
+  const auto is = [](const fs::path& path, std::error_code& error) { return fs::is_regular_file(path, error); };
+  return all_paths(value, is) ? "" : "a list of files, with colons between,";
 }
 std::string new_file_expected(const std::string& value) {
   std::error_code error;

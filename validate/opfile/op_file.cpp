@@ -12,8 +12,7 @@
 #include <set>
 
 #include "validate/base/child.hpp"
-#include "validate/base/json_node.hpp"
-#include "validate/problem/image.hpp"
+#include "validate/cases/json_node.hpp"
 #include "validate/tasks/loaded.hpp"
 
 namespace assay {
@@ -23,11 +22,6 @@ namespace {
 // The files in use, for the processes that this one starts, with colons between.
 constexpr const char* kVariable = "ASSAY_OP_FILES";
 constexpr std::size_t kMostLines = 1000;
-
-bool is_word(std::string_view text) {
-  return !text.empty() && text[0] >= 'a' && text[0] <= 'z' &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
-}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -45,9 +39,11 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-class Reader {
+using Node = JsonNode<nlohmann::ordered_json>;
+
+class OpReader {
  public:
-  Reader(OwnOp& op, const JsonNode& root) : op_(op), root_(root) {}
+  OpReader(OwnOp& op, const Node& root) : op_(op), root_(root) {}
 
   void read() {
     root_.object({"op", "about", "axes", "inputs", "weights", "outputs", "attributes", "legal", "formula"});
@@ -65,12 +61,13 @@ class Reader {
   }
 
  private:
-  static std::string word(const JsonNode& n, std::string_view text, std::string_view what) {
-    if (!is_word(text)) n.fail(fmt::format("the name of {} is of small letters, digits and _, and begins with a letter.", what));
+  static std::string word(const Node& n, std::string_view text, std::string_view what) {
+    if (!is_line_key(text))
+      n.fail(fmt::format("the name of {} is of small letters, digits and _, and begins with a letter.", what));
     return std::string(text);
   }
 
-  Axis axis(const JsonNode& n, std::string_view name) {
+  Axis axis(const Node& n, std::string_view name) {
     if (name == Axis::one.name) return Axis::one;
     word(n, name, "an axis");
     if (const auto at = std::ranges::find(kAxes, name, &Axis::name); at != kAxes.end()) return *at;
@@ -79,7 +76,7 @@ class Reader {
     return Axis{op_.keep(std::string(name))};
   }
 
-  static std::int64_t whole(const JsonNode& n, std::string_view text) {
+  static std::int64_t whole(const Node& n, std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMostExtent)
@@ -88,7 +85,7 @@ class Reader {
   }
 
   // "cols", "cols/128", "batch+1", "1"; an axis is the op's from where it stands first.
-  Extent extent(const JsonNode& n, std::string_view text) {
+  Extent extent(const Node& n, std::string_view text) {
     std::int64_t divisor = 1, more = 0;
     if (const std::size_t plus = text.find('+'); plus != text.npos) {
       more = whole(n, text.substr(plus + 1));
@@ -104,7 +101,7 @@ class Reader {
   }
 
   // "indices_of(vocab)", "between(0, 1)" and the other words of ops/core/contents.hpp.
-  Contents contents(const JsonNode& n) {
+  Contents contents(const Node& n) {
     const std::string text = n.text();
     const std::size_t open = std::min(text.find('('), text.size());
     const std::string kind = text.substr(0, open);
@@ -135,38 +132,32 @@ class Reader {
 
   void tensors(std::string_view key, Role role) {
     if (!root_.has(key)) return;
-    const JsonNode list = root_.at(key);
-    list.object();
-    for (const auto& [name, value] : list.json.items()) {
-      const JsonNode n = list.at(name);
-      const bool is_text = value.is_string();
-      if (!is_text) n.object({"axes", "dtype", "holds", "present_if", "updated"});
+    root_.at(key).each_key([&](const std::string& name, const Node& n) {
+      const bool is_text = n.json.is_string();
+      if (!is_text) n.object({"axes", "dtype", "holds", "present_if"});
       TensorSpec t{.name = op_.keep(word(n, name, "a tensor")), .role = role, .axes = {}};
       take_name(n, t.name);
-      const JsonNode axes = is_text ? n : n.at("axes");
+      const Node axes = is_text ? n : n.at("axes");
       const std::string shape = axes.text();
       for (const std::string_view each : split(shape, ' ')) t.axes.push_back(extent(axes, each));
       if (t.axes.size() > kMaxRank) axes.fail(fmt::format("a tensor has at most {} axes.", kMaxRank));
       if (!is_text) read_options(n, t);
       op_.tensors.push_back(std::move(t));
-    }
+    });
   }
 
-  void read_options(const JsonNode& n, TensorSpec& t) {
+  void read_options(const Node& n, TensorSpec& t) {
     if (n.has("dtype")) {
-      t.options.dtype = parse_dtype(n.at("dtype").text());
-      if (!t.options.dtype) n.at("dtype").fail(unknown("dtype", n.at("dtype").text(), dtype_names()));
+      const Node dtype = n.at("dtype");
+      t.options.dtype = parse_dtype(dtype.text());
+      if (!t.options.dtype) dtype.fail(unknown_dtype(dtype.text()));
     }
     if (n.has("holds")) {
       if (t.role == Role::output) n.at("holds").fail("only an input holds what the judge draws.");
       t.options.holds = contents(n.at("holds"));
     }
-    if (n.has("updated")) {
-      if (t.role != Role::output) n.at("updated").fail("only an output is updated.");
-      t.options.updated = n.at("updated").flag();
-    }
     if (!n.has("present_if")) return;
-    const JsonNode choice = n.at("present_if");
+    const Node choice = n.at("present_if");
     const auto at = std::ranges::find(op_.attributes, choice.text(), &Attribute::name);
     if (at == op_.attributes.end() || at->choices.empty()) choice.fail(fmt::format("the op has no choice '{}'.", choice.text()));
     t.options.present_if = at->name;
@@ -185,69 +176,59 @@ class Reader {
     }
   }
 
-  void take_name(const JsonNode& n, std::string_view name) {
+  void take_name(const Node& n, std::string_view name) {
     if (!names_.insert(name).second) n.fail(fmt::format("there are two things of the name '{}'.", name));
   }
 
   void read_attributes() {
     if (!root_.has("attributes")) return;
-    const JsonNode list = root_.at("attributes");
-    list.object();
-    for (const auto& [name, value] : list.json.items()) {
-      const JsonNode n = list.at(name);
+    root_.at("attributes").each_key([&](const std::string& name, const Node& n) {
       Attribute a{.name = op_.keep(word(n, name, "an attribute"))};
       take_name(n, a.name);
-      if (value.is_array())
-        for (const JsonNode& choice : n.list(32)) {
+      if (!n.json.is_array()) a.standard = n.number();
+      else
+        for (const Node& choice : n.list(32)) {
           const std::string text = word(choice, choice.text(), "a choice");
           if (std::ranges::find(a.choices, text) != a.choices.end()) choice.fail("it stands there twice.");
           a.choices.push_back(op_.keep(text));
         }
-      else a.standard = n.number();
       op_.attributes.push_back(std::move(a));
-    }
+    });
   }
 
   // Least extents of the axes that tensors have.
   void read_axes() {
     if (!root_.has("axes")) return;
-    const JsonNode list = root_.at("axes");
-    list.object();
-    for (const auto& [name, value] : list.json.items()) {
-      const JsonNode n = list.at(name);
-      const auto at = std::ranges::find(op_.axes, std::string_view(name), [](const AxisUse& u) { return u.axis.name; });
-      Names known;
-      for (const AxisUse& use : op_.axes) known.push_back(use.axis.name);
-      if (at == op_.axes.end()) n.fail(fmt::format("no tensor has it; {}", unknown("axis", name, known)));
-      if (!value.is_number_unsigned() || value.get<std::uint64_t>() > 1024)
-        n.fail("the least extent of an axis is a whole number, usually 0 or 1.");
-      at->least = value.get<std::int64_t>();
-    }
+    Names known;
+    for (const AxisUse& use : op_.axes) known.push_back(use.axis.name);
+    root_.at("axes").each_key([&](const std::string& name, const Node& n) {
+      const auto at = std::ranges::find(known, std::string_view(name));
+      if (at == known.end()) n.fail(fmt::format("no tensor has it; {}", unknown("axis", name, known)));
+      op_.axes[static_cast<std::size_t>(at - known.begin())].least = n.integer(0);
+    });
   }
 
   void read_formula() {
     formula::TextNames names;
-    for (const TensorSpec& t : op_.tensors) (is_given(t) ? names.inputs : names.outputs).push_back(t.name);
-    for (const TensorSpec& t : op_.tensors)
-      if (is_given(t) && t.role == Role::output) root_.fail("a formula of a file cannot have an output that is updated.");
+    for (const TensorSpec& t : op_.tensors) (t.role == Role::output ? names.outputs : names.inputs).push_back(t.name);
     for (const Attribute& a : op_.attributes) {
       names.attributes.push_back(a.name);
       std::ranges::copy(a.choices, std::back_inserter(names.words));
     }
     std::vector<std::string> lines;
-    const JsonNode formula = root_.at("formula");
-    for (const JsonNode& line : formula.list(kMostLines)) lines.push_back(line.text());
-    const auto of_file = [&](const JsonNode& n, auto&& act) {
+    const Node formula = root_.at("formula");
+    for (const Node& line : formula.list(kMostLines)) lines.push_back(line.text());
+    const auto told_at = [&](const Node& n, auto&& act) {
       try {
         act();
       } catch (const FormulaError& e) {
         n.fail(e.what());
       }
     };
-    of_file(formula, [&] { op_.formula.emplace(lines, names); });
+    told_at(formula, [&] { op_.formula.emplace(lines, names); });
     if (root_.has("legal"))
-      for (const JsonNode& condition : root_.at("legal").list(kMostLines))
-        of_file(condition, [&] { op_.legal.emplace_back(condition.text(), names); });
+      for (const Node& condition : root_.at("legal").list(kMostLines))
+        told_at(condition, [&] { op_.legal.emplace_back(condition.text(), names); });
     for (const std::string_view attribute : names.attributes) {
       const auto uses = [&](const auto& text) { return text.uses(attribute); };
       const auto brings = [&](const TensorSpec& t) { return t.options.present_if == attribute; };
@@ -258,7 +239,7 @@ class Reader {
 
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   OwnOp& op_;
-  const JsonNode& root_;
+  const Node& root_;
   std::set<std::string_view> names_;  // of tensors and attributes
 };
 
@@ -301,10 +282,9 @@ const bool known = [] {
 
 OwnOp read_op_file(const std::string& path) {
   OwnOp op{.path = path};
-  std::string text;
-  const nlohmann::ordered_json json = read_json(path, text);
-  const JsonNode root{json, path + ":"};
-  Reader(op, root).read();
+  const auto json = parse_json<nlohmann::ordered_json>(json_text(path), path);
+  const Node root{json, {path, ""}};
+  OpReader(op, root).read();
   return op;
 }
 
@@ -324,16 +304,6 @@ void require_kernels_of_files(const std::vector<std::string>& chosen) {
     if ((chosen.empty() || std::ranges::find(chosen, own.name) != chosen.end()) && kernel_names(own.name).empty())
       throw BadInput(
           fmt::format("no kernel of {}, the op of {}, is given  (--plugin, --worker, --ptx or --cu)", own.name, own.path));
-}
-
-void drop_undefined(std::vector<Task>& tasks) {
-  std::erase_if(tasks, [](const Task& task) {
-    if (std::ranges::find(kept_ops(), task.op->name, &OwnOp::name) == kept_ops().end()) return false;
-    const std::vector<Placement> placements = place(*task.op, task.c);
-    const std::unique_ptr<Problem> problem = task.op->make();
-    attach(*problem, task.c, placements, std::vector<std::byte*>(placements.size(), nullptr));
-    return !problem->legal();
-  });
 }
 
 std::string with_op_files(const std::string& flags) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "validate/opfile/own_op.hpp"
-#include "validate/tasks/task.hpp"
 
 namespace assay {
 
@@ -19,9 +18,6 @@ void use_op_files(const std::vector<std::string>& paths);
 // Throws BadInput if this process has no kernel of an op in use that is among `chosen`, or of any if that is empty: it would not
 // be judged.
 void require_kernels_of_files(const std::vector<std::string>& chosen);
-
-// Leaves out the cases for which an op in use is not defined.
-void drop_undefined(std::vector<Task>& tasks);
 
 // Flags by which a command can be repeated, with those before them that name the files in use: "--op-file geglu.json --plugin
 // ...".

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 
 #include "reference/formula/answers.hpp"
@@ -52,11 +51,12 @@ std::vector<Tensor> declare(formula::Formula& f, const OwnArgs& args) {
     std::vector<std::string> axes;
     for (const Extent& e : spec.axes)
       if (e.axis != Axis::one) axes.push_back(e.text());
-    if (is_given(spec)) {
-      f.declare_input(spec.name, axes, t);
-      inputs.push_back(t);
+    if (spec.role == Role::output) {
+      f.declare_output(spec.name, axes, t);
+      continue;
     }
-    if (spec.role == Role::output) f.declare_output(spec.name, axes, t);
+    f.declare_input(spec.name, axes, t);
+    inputs.push_back(t);
   }
   return inputs;
 }
@@ -128,10 +128,18 @@ class OwnProblem final : public FormulaProblem {
   std::vector<Tensor*> tensors_{};
 };
 
-bool rounded(const void* args, const Numerics& numerics, Roundings roundings, std::span<const std::span<double>> outputs) {
-  const Traced traced = trace(own(args));
-  return evaluate_rounded(traced.graph, traced.inputs, traced.storage, numerics, roundings, outputs);
-}
+constexpr FormulaOf kFormulaOfOwn{
+    .facts = [](const void* args) { return facts_of(trace(own(args)).graph, own(args).op->axes); },
+    .oracle =
+        [](const void* args, const Numerics& numerics, Roundings roundings, std::span<const std::span<double>> outputs) {
+          const Traced traced = trace(own(args));
+          return evaluate_rounded(traced.graph, traced.inputs, traced.storage, numerics, roundings, outputs);
+        },
+    .without_last =
+        [](const void* args, std::string_view axis, std::span<double> y) {
+          Traced traced = trace(own(args));
+          answer_without_last(std::move(traced.graph), std::move(traced.inputs), traced.storage, axis, y);
+        }};
 
 }  // namespace
 
@@ -145,23 +153,9 @@ Op make_op(const OwnOp& own_op) {
         .make = [&own_op] { return std::make_unique<OwnProblem>(own_op); }};
   try {
     check_axes(op);
-    check_contents(op);
-  } catch (const std::logic_error& e) {
-    throw BadInput(fmt::format("{}: {}", own_op.path, e.what()));
-  }
-  std::ranges::move(fills_of_contents(op.tensors), std::back_inserter(op.hooks.fills));
-  op.formula.oracle = [](const void* args, const Numerics& numerics, Roundings roundings,
-                         std::span<const std::span<double>> outputs) { rounded(args, numerics, roundings, outputs); };
-  op.formula.without_last = [](const void* args, std::string_view axis, std::span<double> y) {
-    Traced traced = trace(own(args));
-    answer_without_last(std::move(traced.graph), std::move(traced.inputs), traced.storage, axis, y);
-  };
-  try {
-    describe_by_formula(op, {[](const void* args) { return facts_of(trace(own(args)).graph, own(args).op->axes); },
-                             [](const void* args, const Numerics& numerics, std::span<double> y) {
-                               return rounded(args, numerics, Roundings::declared, {&y, 1});
-                             }});
-  } catch (const FormulaError& e) {
+    add_contents(op);
+    describe_by_formula(op, kFormulaOfOwn);
+  } catch (const std::logic_error& e) {  // a FormulaError too
     throw BadInput(fmt::format("{}: {}", own_op.path, e.what()));
   }
   return op;

@@ -105,12 +105,13 @@ bool shows_nothing(const Op& op, const FormulaOf& formula, const FormulaFacts& f
   for (c.seed = 0; c.seed < kDraws; ++c.seed) {
     const Small small(op, c, true);
     std::vector<double> y(small.elements);
+    const std::span<double> first(y);
     const void* const args = small.problem->args();
-    if (formula.rounded(args, {.stores = kAllSteps}, y)) return true;
+    if (formula.oracle(args, {.stores = kAllSteps}, Roundings::declared, {&first, 1})) return true;
     small.problem->solve();
     const std::span<const double> golden = small.problem->golden(0);
     for (const std::string& way : facts.ways) {
-      formula.rounded(args, {.ways = way}, y);
+      formula.oracle(args, {.ways = way}, Roundings::declared, {&first, 1});
       if (!std::ranges::equal(golden, y, {}, class_of, class_of)) return true;
     }
     const bool zeros = std::ranges::all_of(golden, [dtype](double v) { return round_to(dtype, v) == 0; });
@@ -149,6 +150,8 @@ void describe_by_formula(Op& op, const FormulaOf& formula) {
   for (const Case& c : small_cases(op)) facts.push_back(formula.facts(Small(op, c, false).problem->args()));
   const auto of_all = [&](auto&& is) { return std::ranges::all_of(facts, is); };
 
+  op.formula.oracle = formula.oracle;
+  op.formula.without_last = formula.without_last;
   op.formula.only_sums = of_all([](const FormulaFacts& f) { return f.only_sums; });
   for (const FormulaFacts& f : facts)
     if (op.formula.last_addend.empty() && !f.last_addend.empty())

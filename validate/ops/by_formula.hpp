@@ -11,14 +11,14 @@
 
 namespace assay {
 
-// What may be asked of a formula about the arguments of a problem.
+// What may be asked of a formula about the arguments of a problem; the last two as of ByFormula.
 struct FormulaOf {
   FormulaFacts (*facts)(const void* args);
-  // Writes the first output with declared roundings, and returns whether something overflowed.
-  bool (*rounded)(const void* args, const Numerics&, std::span<double> y);
+  decltype(ByFormula::oracle) oracle;
+  decltype(ByFormula::without_last) without_last;
 };
 
-// Sets what the judge knows of the op from its formula but functions of it, and which common fills show nothing.
+// Sets what the judge knows of the op from its formula, and which common fills show nothing.
 void describe_by_formula(Op& op, const FormulaOf& formula);
 
 // Sets which fills show nothing in an op that is composed of others: those that do not in one of these that reads an input.
@@ -30,17 +30,14 @@ Op with_formula(Op op) {
   using Answers = LinkedAnswers<O>;
   if constexpr (Staged<O>) describe_by_stages(op, [](const void* args) { return O::stages(*static_cast<const Args*>(args)); });
   if (!Answers::facts) return op;
-  op.formula.oracle = [](const void* args, const Numerics& numerics, Roundings roundings,
-                         std::span<const std::span<double>> outputs) {
-    Answers::rounded(*static_cast<const Args*>(args), numerics, roundings, outputs);
-  };
-  op.formula.without_last = [](const void* args, std::string_view axis, std::span<double> y) {
-    Answers::without_last(*static_cast<const Args*>(args), axis, y);
-  };
-  describe_by_formula(op, {[](const void* args) { return Answers::facts(*static_cast<const Args*>(args)); },
-                           [](const void* args, const Numerics& numerics, std::span<double> y) {
-                             return Answers::rounded(*static_cast<const Args*>(args), numerics, Roundings::declared, {&y, 1});
-                           }});
+  describe_by_formula(
+      op, {.facts = [](const void* args) { return Answers::facts(*static_cast<const Args*>(args)); },
+           .oracle =
+               [](const void* args, const Numerics& numerics, Roundings roundings, std::span<const std::span<double>> outputs) {
+                 return Answers::rounded(*static_cast<const Args*>(args), numerics, roundings, outputs);
+               },
+           .without_last = [](const void* args, std::string_view axis,
+                              std::span<double> y) { Answers::without_last(*static_cast<const Args*>(args), axis, y); }});
   return op;
 }
 

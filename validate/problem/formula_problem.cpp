@@ -19,6 +19,7 @@ std::vector<std::span<double>> not_empty(const std::vector<LazyArray>& arrays) {
 }  // namespace
 
 void FormulaProblem::solve(std::vector<std::int64_t> sample, Need need) {
+  bounds_.reset();
   answers_.reset();
   sizes_.clear();
   values_.clear();
@@ -30,17 +31,16 @@ void FormulaProblem::solve(std::vector<std::int64_t> sample, Need need) {
   }
   rows_ = {.total = sizes_.front().rows, .sample = std::move(sample)};
   for (const Tensor& t : tensors) values_.emplace_back(t.rank ? static_cast<std::size_t>(t.size()) : 0, rows_.all());
-  bounds_ = std::make_unique<KeptBounds>();
   if (const auto values = not_empty(values_); !values.empty()) answers_ = answers(rows_, values, need);
-  solved_ = true;
+  bounds_ = std::make_unique<KeptBounds>();
 }
 
 void FormulaProblem::need_solved() const {
-  if (!solved_) throw std::logic_error("the problem is not solved");
+  if (!bounds_) throw std::logic_error("the problem is not solved");
 }
 
 std::optional<Numerics> FormulaProblem::words_read(const Numerics& n) const {
-  if (!solved_) return words_read_of(n);
+  if (!bounds_) return words_read_of(n);
   return answers_ ? answers_->words_read(n) : n;
 }
 

@@ -39,12 +39,11 @@ class FormulaProblem : public Problem {
   void need_solved() const;
   std::vector<LazyArray> bounds(Errors errors, const Numerics& n) const;
 
-  bool solved_ = false;
   Rows rows_{};
   std::vector<Size> sizes_{};
   std::vector<LazyArray> values_{};
   std::unique_ptr<FormulaAnswers> answers_;  // null before solve(), and where there are no elements
-  std::unique_ptr<KeptBounds> bounds_;
+  std::unique_ptr<KeptBounds> bounds_;       // null before solve()
 };
 
 }  // namespace assay

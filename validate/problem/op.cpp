@@ -12,6 +12,7 @@
 #include "ops/core/stored.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
+#include "validate/cases/case.hpp"
 
 namespace assay {
 
@@ -72,8 +73,7 @@ void check_axes(const Op& op) {
     const auto fail = [&](std::string_view why) {
       throw std::logic_error(std::string(op.name) + ": the axis '" + std::string(axis) + "' " + std::string(why));
     };
-    const bool is_word = !axis.empty() && axis.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == axis.npos;
-    if (!is_word || axis[0] < 'a') fail("is no word of small letters, digits and _");
+    if (!is_line_key(axis)) fail("is no word of small letters, digits and _");
     const auto named = [&](const Attribute& a) { return a.name == axis; };
     if (std::ranges::find(kTaken, axis) != std::end(kTaken) || std::ranges::any_of(op.attributes, named))
       fail("has the name of something else in a repro line");

@@ -108,8 +108,8 @@ struct Hooks {
 // (validate/ops/by_formula.hpp).
 struct ByFormula {
   // The formula with every result rounded in turn, in the order of a simple kernel.  Writes the outputs that are not empty, not
-  // yet rounded.
-  void (*oracle)(const void* args, const Numerics&, Roundings, std::span<const std::span<double>> outputs) = nullptr;
+  // yet rounded.  Returns whether a result overflowed that is finite in exact arithmetic.
+  bool (*oracle)(const void* args, const Numerics&, Roundings, std::span<const std::span<double>> outputs) = nullptr;
   void first_by_oracle(const void* args, const Numerics& n, Roundings r, std::span<double> y) const {
     oracle(args, n, r, {&y, 1});
   }

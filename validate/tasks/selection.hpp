@@ -29,7 +29,7 @@ Datasets datasets_of(const Selection& selection);
 std::vector<OpShape> op_shapes();
 const Op& op_named(std::string_view name);  // throws BadInput with the nearest right name
 // The tasks of a selection, with sound kernels only, or with broken ones only.  `reduce`: see SuiteOptions.  Throws BadInput.
-std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false);
+std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false, bool without_kernels = false);
 // Whether a word of --kernel means that kernel: "naive", or "softmax/naive".
 bool means(std::string_view word, const Kernel& k);
 // Whether --kernel, --no-vendor and -k select a kernel for that dtype.

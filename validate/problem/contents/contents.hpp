@@ -16,6 +16,10 @@ namespace assay {
 // Throws if a range ends at a number that some dtype does not hold, or integers are of no known kind.
 void check_contents(const Op&);
 
+// Checks them, and adds to the op's fills those of values N(0, 1) whose integers are those at which kernels fail, by what its
+// tensors hold.
+void add_contents(Op&);
+
 // Whether the elements of these tensors, in host memory, are what the contract says.  Tensors without data are not looked at.
 Legality contents_legal(std::span<const TensorSpec>, std::span<const Tensor* const>);
 
@@ -31,9 +35,6 @@ double folded(const Contents& range, double v);
 
 // Element i of a tensor of integers.
 std::int64_t drawn(const Fill&, const FillSite&, std::int64_t i);
-
-// Fills of values N(0, 1) whose integers are those at which kernels fail, by what the tensors hold.
-std::vector<Fill> fills_of_contents(std::span<const TensorSpec>);
 
 // The rows (all axes but the last) of an input that lie in pages which no sequence uses.  Empty: the input is in no pages.
 std::vector<bool> unused_rows(const Op&, const TensorSpec&, const Fill&, const FillSite&);

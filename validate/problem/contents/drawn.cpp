@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
 #include <mutex>
 
 #include "validate/problem/contents/contents.hpp"
@@ -81,7 +82,9 @@ std::int64_t drawn(const Fill& fill, const FillSite& s, std::int64_t i) {
   }
 }
 
-std::vector<Fill> fills_of_contents(std::span<const TensorSpec> specs) {
+void add_contents(Op& op) {
+  check_contents(op);
+  const std::vector<TensorSpec>& specs = op.tensors;
   std::vector<Fill> fills;
   const bool updates = std::ranges::any_of(specs, [](const TensorSpec& t) { return t.options.updated; });
   for (const Draws& d : kDraws)
@@ -94,7 +97,7 @@ std::vector<Fill> fills_of_contents(std::span<const TensorSpec> specs) {
       }
       if (std::ranges::find(fills, fill.name, &Fill::name) == fills.end()) fills.push_back(fill);
     }
-  return fills;
+  std::ranges::move(fills, std::back_inserter(op.hooks.fills));
 }
 
 std::vector<bool> unused_rows(const Op& op, const TensorSpec& spec, const Fill& fill, const FillSite& s) {

@@ -87,8 +87,7 @@ Op make_op(std::string_view name) {
   typename C::Args args;
   C::bind(args, detail::DescribeArgs{op});
   check_axes(op);
-  check_contents(op);
-  std::ranges::move(fills_of_contents(op.tensors), std::back_inserter(op.hooks.fills));
+  add_contents(op);
   op.make = []() -> std::unique_ptr<Problem> {
     auto problem = std::make_unique<TypedProblem<C>>();
     if constexpr (Staged<C>) {

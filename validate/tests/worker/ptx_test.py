@@ -124,26 +124,26 @@ def test_what_is_no_module(validate, part, text):
 @pytest.mark.parametrize(
     "part, pattern, by",
     [
-        ("wrong.json:/op: unknown op 'softmx'. Did you mean 'softmax'?", '"softmax"', '"softmx"'),
+        ("wrong.json: /op: unknown op 'softmx'. Did you mean 'softmax'?", '"softmax"', '"softmx"'),
         (
-            "wrong.json:/launches/0/grid/0: unknown name in 'ceil_div(row, 4)' 'row'. Did you mean 'rows'?",
+            "wrong.json: /launches/0/grid/0: unknown name in 'ceil_div(row, 4)' 'row'. Did you mean 'rows'?",
             r"\(rows, 4\)",
             "(row, 4)",
         ),
         ("')' was expected at its character 17", r"\(rows, 4\)", "(rows, 4"),
         (
-            "wrong.json:/launches/0/parameters/2: 'softmax_f32' takes 8 bytes there, and 4 are given",
+            "wrong.json: /launches/0/parameters/2: 'softmax_f32' takes 8 bytes there, and 4 are given",
             "i64 rows",
             "i32 rows",
         ),
         ("takes 6 parameters, and 5 are given", '"i64 rows", ', ""),
         (
-            "wrong.json:/launches/0/entry: unknown entry 'softmax_f3'. Did you mean 'softmax_f32'?",
+            "wrong.json: /launches/0/entry: unknown entry 'softmax_f3'. Did you mean 'softmax_f32'?",
             'softmax_f32"',
             'softmax_f3"',
         ),
         ("unknown dtype 'f8'", '"f32": "softmax_f32"', '"f8": "softmax_f32"'),
-        ("wrong.json:/launches/0: unknown key 'grids'. Did you mean 'grid'?", '"grid"', '"grids"'),
+        ("wrong.json: /launches/0: unknown key 'grids'. Did you mean 'grid'?", '"grid"', '"grids"'),
         ("the tensor 'x' has 2 axes", r"stride\(x, 0\)", "stride(x, 2)"),
         ("unknown tensor 'z'", "ptr x", "ptr z"),
         ("unknown tensor 'z'", '"cols > 0"', '"aligned(z, 16)"'),
@@ -155,7 +155,7 @@ def test_wrong_launch_files(validate, part, pattern, by):
     validate.refuses(part, RUN, *files(launch=launch))
 
 
-NO_MAP = "wrong.json:/launches/0/parameters/0: 'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected"
+NO_MAP = "wrong.json: /launches/0/parameters/0: 'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected"
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ NO_MAP = "wrong.json:/launches/0/parameters/0: 'map NAME box=[N, ...]', and 'swi
     [
         (NO_MAP, "map x box", "map x bax"),
         (NO_MAP, r"128\] swizzle=128", "128] swizzle=96"),
-        ("wrong.json:/launches/0/parameters/0: unknown tensor 'z'", "map x", "map z"),
-        ("wrong.json:/launches/0/parameters/0: the box has 1 axes, and 'x' has 2.", r"\[64,128\]", "[64]"),
+        ("wrong.json: /launches/0/parameters/0: unknown tensor 'z'", "map x", "map z"),
+        ("wrong.json: /launches/0/parameters/0: the box has 1 axes, and 'x' has 2.", r"\[64,128\]", "[64]"),
         (
-            "wrong.json:/launches/0/parameters/0: the box of a map has 1 to 256 elements along each axis.",
+            "wrong.json: /launches/0/parameters/0: the box of a map has 1 to 256 elements along each axis.",
             r"\[64,128\]",
             "[64,512]",
         ),
-        ("wrong.json:/launches/0/dependent: expected true or false.", '"shared"', '"dependent": 1, "shared"'),
+        ("wrong.json: /launches/0/dependent: expected true or false.", '"shared"', '"dependent": 1, "shared"'),
         ("'linear_f16' takes 8 bytes there, and 128 are given", "ptr bias", "map bias box=[8]"),
     ],
 )
