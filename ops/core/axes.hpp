@@ -92,10 +92,13 @@ class Dims {
   std::size_t count_ = 0;
 };
 
-// An axis of an op's contract, with the least extent for which the formula is defined.
+inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
+
+// An axis of an op's contract, with the extents for which the formula is defined.
 struct AxisUse {
   Axis axis;
-  std::int64_t least = 1;
+  std::int64_t least = 1, most = kMostExtent;
+  std::int64_t within(std::int64_t extent) const { return extent < least ? least : extent > most ? most : extent; }
 };
 
 // An extent of a tensor's shape: that of an axis, or (axis / divisor, rounded up) + more.

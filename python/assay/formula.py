@@ -387,7 +387,7 @@ def op(
     outputs: Tensors,
     weights: Tensors | None = None,
     attributes: Mapping[str, float | Sequence[str]] | None = None,
-    axes: Mapping[str, int] | None = None,
+    axes: Mapping[str, int | tuple[int, int]] | None = None,
     legal: Sequence[str] = (),
     about: str | None = None,
 ) -> Callable[[Callable[..., Any]], Op]:
@@ -398,7 +398,7 @@ def op(
         outputs: the same of outputs.  The function returns as many: one array, or a tuple in this order.
         weights: inputs that are parameters.
         attributes: numbers with their defaults, and choices as lists of words, the default first.
-        axes: the least extents of axes for which it is defined, where that is not 1.
+        axes: the least extents of axes for which it is defined, where that is not 1; or the least and the largest, like (4, 4).
         legal: conditions on extents and attributes for which it is defined, like "extent[heads] >= 2".
         about: what it computes; None: the function's docstring.
 

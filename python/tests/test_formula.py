@@ -191,6 +191,44 @@ def test_the_delta_rule_has_a_matrix_as_its_state():
         assert np.allclose(o[t], q[t] @ state, rtol=1e-12)
 
 
+def test_bounds_that_grow_without_end_are_suspect():
+    @f.op(inputs={"k": "steps keys", "v": "steps values"}, outputs={"o": "steps values"})
+    def free_keys(k, v):
+        def step(state):
+            state = state + k * (v - f.sum(state * k, "keys"))
+            return state, f.sum(state * k, "keys")
+
+        return f.scan("steps", 0.0, step)[1]
+
+    def kernel(k, v):
+        state, o = np.zeros((k.shape[1], v.shape[1]), np.float32), np.empty(v.shape, v.dtype)
+        for t, key in enumerate(k):
+            state = state + key[:, None] * (v[t] - key @ state)
+            o[t] = key @ state
+        return o
+
+    with np.errstate(all="ignore"), pytest.raises(assay.Mismatch, match="0 failed.* 1 suspect") as told:
+        assay.validate(free_keys, kernel, dtypes=["f32"], isolation="none", position_matters=True)
+    assert "zeros would pass in over a quarter" in told.value.result.text
+
+
+def test_an_axis_may_have_one_extent_only():
+    @f.op(inputs={"x": "rows tap"}, weights={"w": "tap", "b": "rows"}, outputs={"y": "rows"}, axes={"tap": (4, 4)})
+    def weighed(x, w, b):
+        return f.sum(x * w, "tap") + b
+
+    def begins_with_the_bias(x, w, b):
+        y = b
+        for tap in range(4):
+            y = y + x[:, tap] * w[tap]
+        return y
+
+    with np.errstate(all="ignore"):
+        run = assay.validate(weighed, begins_with_the_bias, suite="edges", dtypes=["f32"], isolation="none")
+    extents = {record["axes"]["tap"] for record in run.records if record["record"] == "case"}
+    assert extents == {4}
+
+
 def test_wrong_steps_are_told():
     for step, why in ((lambda h: h, "returns two things"), (lambda h: ((h, h), h), "returns 2 states, and 1 were expected")):
         with pytest.raises(assay.InputError, match=why):

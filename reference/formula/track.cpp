@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of arithmetic and functions (track.hpp).  u: unit roundoff of the accumulator, t: the whole error of an argument.
 //
-//   a + b, a - b    errors add up.  Adding 0 is exact.
+//   a + b, a - b    errors add up.  Adding 0 is exact.  More than two terms: track_chains.cpp.
 //   a b             |a| t_b + |b| t_a + t_a t_b.  A power of two rounds only what it makes subnormal.
 //   x^2             2 |x| t + t^2
 //   a / b           a times 1/b, which is off by t_b / (|b| (|b| - t_b)), infinite where b may be 0, and by the quotient's own
@@ -49,6 +49,7 @@ Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off
       given_(std::move(given)) {
   const int count = static_cast<int>(values.graph().nodes.size());
   totals_.resize(static_cast<std::size_t>(count));
+  find_chains();
   const bool is_step = !given_.empty();
   for (int i = 0; i < count; ++i) {
     off_.push_back(values[i].exact ? Off{} : visit(i));
@@ -255,7 +256,7 @@ Off Tracked::visit_arithmetic(int i) {
   if (n.kind != Kind::multiply) {
     Off off{sum(*a.any, *b.any), sum(*a.fresh, *b.fresh), k};
     if (declared_.numerics.folded_affine) off.any = sum(off.any, folding(i));
-    return is_number(n.arguments[0], 0) || is_number(n.arguments[1], 0) ? off : rounded(i, std::move(off));
+    return is_number(n.arguments[0], 0) || is_number(n.arguments[1], 0) ? off : added_up_in_any_order(i, std::move(off));
   }
   const Field &p = values_[n.arguments[0]].value, &q = values_[n.arguments[1]].value;
   const auto times = [&](const Field& v, const Field& factor, const Field& e) {

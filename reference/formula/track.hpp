@@ -13,9 +13,10 @@
 //
 // One operation on exact values is off by its one rounding, which is known: |rounded(v) - v|.
 //
-// The rules stand beside their code: arithmetic and functions in track.cpp, conditions and maxima in track_choices.cpp, sums and
-// products in track_sums.cpp, softmax and its kin in track_rows.cpp, means by the weights of a softmax in track_means.cpp,
-// variances and other ways to a LayerNorm in track_norms.cpp, recurrences in track_scans.cpp; which words they read in words.cpp.
+// The rules stand beside their code: arithmetic and functions in track.cpp, additions in any order in track_chains.cpp,
+// conditions and maxima in track_choices.cpp, sums and products in track_sums.cpp, softmax and its kin in track_rows.cpp, means
+// by the weights of a softmax in track_means.cpp, variances and other ways to a LayerNorm in track_norms.cpp, recurrences in
+// track_scans.cpp; which words they read in words.cpp.
 #pragma once
 
 #include <cmath>
@@ -98,6 +99,21 @@ class Tracked {
   template <class Extra>
   Off widened(int node, Off off, const Field& size, Extra&& extra) const;
 
+  // Of a chain of additions and subtractions.
+  struct Term {
+    int node;
+    double sign;
+    int sum;  // the sum or product that it is, which may begin with the other terms; -1: none
+  };
+  void find_chains();
+  bool adds(int node) const;
+  int added_up(int argument) const;
+  Field unit_of(const std::vector<Term>& terms) const;
+  Field largest_sum(const std::vector<Term>& terms) const;
+  Field begun_with(int sum, const Field& rest, const Field& result) const;
+  void collect_terms(int node, double sign, std::vector<Term>& terms) const;
+  Off added_up_in_any_order(int node, Off off) const;
+
   Off visit(int node);
   Off visit_arithmetic(int node);
   Off divide(int node);
@@ -144,6 +160,8 @@ class Tracked {
   double u_ = 0, floor_ = 0;  // of the accumulator: unit roundoff, half the least subnormal
   double function_ = 0;       // the relative error of exp and the like
   std::vector<Off> given_;
+  std::vector<int> reads_;      // by node: how many read it; an output counts as several
+  std::vector<bool> in_chain_;  // by node: counted at the end of the chain of additions to which it belongs
   std::vector<Off> off_;
   std::map<int, std::vector<Off>> results_;             // of scans
   mutable std::vector<std::optional<Field>> totals_;    // those that were asked for

@@ -52,6 +52,12 @@ const Written kWritten[] = {
        f.out("y", where(p < q, maximum(p, q), minimum(p, 0.1)) + where(f.index(terms) <= 3, q, 0));
      }},
     {"rounded", {"y"}, [](Formula& f) { f.out("y", rounded_to(bf16, f.in("x") + f.in("z")) * f.in("w")); }},
+    {"biased sums",
+     {"of_rows"},
+     [](Formula& f) {
+       const Array bias = max(terms)(f.in("x"));
+       f.out("of_rows", step("s", sum(terms)(inexact(f))) + bias - sum(terms)(f.in("x") * f.in("w")));
+     }},
     {"largest", {"of_rows"}, [](Formula& f) { f.out("of_rows", max(terms)(inexact(f))); }},
     {"exp and log",
      {"y"},

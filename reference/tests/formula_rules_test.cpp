@@ -21,6 +21,11 @@ std::vector<Rule> rules() {
        .inputs = 3,
        .write = [](Formula&, const std::vector<Array>& a) { return a[2] - a[0] * a[1]; },
        .honest = [](const Inputs& a, const Habit& h) { return h.rounded(a[2] - product(a, h)); }});
+  // The sum of both large terms first, which the formula adds up last.
+  add({.name = "add in another order",
+       .inputs = 5,
+       .write = [](Formula&, const std::vector<Array>& a) { return a[0] - a[3] + a[1] - a[4] + a[2]; },
+       .honest = [](const Inputs& a, const Habit&) { return f32_of(f32_of(f32_of(f32_of(a[0] + a[1]) + a[2]) - a[3]) - a[4]); }});
   add({.name = "multiply",
        .inputs = 3,
        .write = [](Formula&, const std::vector<Array>& a) { return a[0] * a[1] * a[2]; },
@@ -179,6 +184,23 @@ std::vector<Rule> rules() {
       [](const Inputs& x, const Habit& h) {
         double total = 0;
         for (const double v : x) total = h.rounded(total + v);
+        return total;
+      });
+  // Accumulators that start at a bias, beside which the terms are small.
+  row(
+      "sum that begins with a bias", 5, 0x1p-3, 1,
+      [](const Array& x, const Array&) { return sum(terms)(x * 0x1p-5) + max(terms)(x); },
+      [](const Inputs& x, const Habit& h) {
+        double total = *std::max_element(x.begin(), x.end());
+        for (const double v : x) total = h.rounded(total + v * 0x1p-5);
+        return total;
+      });
+  row(
+      "product that begins with a bias", 5, 0x1p-3, 1,
+      [](const Array& x, const Array& w) { return 16 * max(terms)(x) - sum(terms)(x * w); },
+      [](const Inputs& x, const Habit& h) {
+        double total = 16 * *std::max_element(x.begin(), x.end());
+        for (std::size_t i = 0; i < x.size(); ++i) total = h.rounded(total - h.rounded(x[i] * weight(i)));
         return total;
       });
   add({.name = "scan",

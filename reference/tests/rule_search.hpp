@@ -29,8 +29,8 @@ inline constexpr double kOff = 0.999 * kLarge * kUnit;  // just within
 inline constexpr double kOneApart = 3 * 0x1p22;         // numbers of f32 around it are 1 apart
 inline const double kLog2OfE = f32_of(1.4426950408889634), kLogOf2 = f32_of(0.6931471805599453);
 
-// An argument that is off by up to 1/2: what is left of a number after a large one is added and subtracted.
-inline Array coarse(const Array& x) { return (x + kOneApart) - kOneApart; }
+// An argument that is off by up to 1/2: what is left of a number after a large one is added and subtracted, in this order.
+inline Array coarse(const Array& x) { return step("coarse", step("near", x + kOneApart) - kOneApart); }
 inline double coarse(double x) { return f32_of(x + kOneApart) - kOneApart; }
 
 // exp by exp2, whose argument is rounded.

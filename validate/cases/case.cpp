@@ -199,6 +199,7 @@ void check(const Case& c, const OpShape& op) {
     if (extent < use.least)
       throw BadInput(fmt::format("{}={}: {} needs at least {}.", use.axis.name, extent, op.name, use.least));
     if (extent > kMostExtent) throw BadInput(fmt::format("{}={}: more than 2^40.", use.axis.name, extent));
+    if (extent > use.most) throw BadInput(fmt::format("{}={}: {} takes at most {}.", use.axis.name, extent, op.name, use.most));
   }
   if (elements(c, op) > kMostElements)
     throw BadInput(fmt::format("{}: the axes together have more than 2^46 elements.", op.name));
@@ -296,7 +297,7 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
 
 bool admits(const Case& c, const OpShape& op) {
   for (const AxisUse& use : op.axes)
-    if (c.dims[use.axis] < use.least) return false;
+    if (c.dims[use.axis] != use.within(c.dims[use.axis])) return false;
   if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads]) return false;
   const Fill* fill = find_fill(op, c.fill);
   const Layout* layout = find_layout(c.layout);

@@ -50,7 +50,6 @@ bool is_line_key(std::string_view text);
 inline bool from_dataset(const Case& c) { return c.source.find('/') != std::string::npos; }
 inline constexpr std::string_view kCommonSource = "edges/common";
 
-inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
 
 // An estimate of the case's cost, up to a factor of the op: the product of the extents, 0 if one is 0, kMostElements + 1 if it is

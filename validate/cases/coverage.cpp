@@ -125,7 +125,7 @@ std::vector<Parameter> parameters(const Datasets& d, const OpShape& op) {
   std::vector<Parameter> all;
   for (const AxisUse& use : op.axes) {
     const std::string axis(use.axis.name);
-    const std::int64_t last = std::max(of_axis(ranges.axes, use.axis)[1], use.least);
+    const std::int64_t last = use.within(of_axis(ranges.axes, use.axis)[1]);
     Parameter p{axis, {}};
     for (const std::int64_t extent : of_axis(d.common.combined, use.axis))
       p.values.push_back(fmt::format("{}", std::clamp(extent, use.least, last)));

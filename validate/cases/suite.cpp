@@ -57,7 +57,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
 // The default case of an op that has no group of its own for a suite: the first of the suite's extents on each axis.
 Case default_case(const Common& common, const OpShape& op, const std::string& suite) {
   Case c = new_case(op, std::string(kCommonSource));
-  for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, of_axis(common.axes.at(suite), use.axis).front());
+  for (const AxisUse& use : op.axes) c.dims[use.axis] = use.within(of_axis(common.axes.at(suite), use.axis).front());
   return c;
 }
 
@@ -97,7 +97,7 @@ void add_counted(CaseList& list, const Common& common, const OpShape& op, const 
     if (!counted || (use.axis == Axis::batch && has_heads) != (suite == "long")) continue;
     for (const std::int64_t each : {3, 8}) {
       Case c = default_case(common, op, "edges");
-      for (const AxisUse& other : op.axes) c.dims[other.axis] = std::max(other.least, each);
+      for (const AxisUse& other : op.axes) c.dims[other.axis] = other.within(each);
       c.dims[use.axis] = *counted;
       c.dtype = kActivationDTypes.front();
       if (elements(c, op) <= common.most_elements) list.add(std::move(c));
@@ -135,7 +135,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
     Case c = default_case(common, op, far ? "sanitize" : suite);
     c.layout = name;
     const Axis first = op.axes.front().axis;
-    if (far) c.dims[first] = std::max<std::int64_t>(op.axes.front().least, 3);  // a GPU backs all that lies between
+    if (far) c.dims[first] = op.axes.front().within(3);  // a GPU backs all that lies between
     add(c);
   }
 }

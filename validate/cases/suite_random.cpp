@@ -68,7 +68,7 @@ Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
   for (const std::size_t i : order) {
     const AxisUse& use = op.axes[i];
     const auto [low, high] = of_axis(r.axes, use.axis);
-    const std::int64_t first = std::max(low, use.least), last = std::max(first, std::min(high, left));
+    const std::int64_t first = use.within(low), last = std::max(first, use.within(std::min(high, left)));
     d[use.axis] = extent(draw, first, last);
     left = std::max<std::int64_t>(1, left / std::max<std::int64_t>(1, d[use.axis]));
   }

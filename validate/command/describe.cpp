@@ -74,7 +74,7 @@ std::vector<Held> held_relations(const Op& op) {
 Json json_of(const Op& op) {
   Json j{{"op", op.name}, {"about", op.about}, {"axes", Json::array()}};
   for (const AxisUse& use : op.axes)
-    j["axes"].push_back({{"axis", use.axis.name}, {"least", use.least}, {"meaning", use.axis.meaning}});
+    j["axes"].push_back({{"axis", use.axis.name}, {"least", use.least}, {"most", use.most}, {"meaning", use.axis.meaning}});
   for (const TensorSpec& t : op.tensors) {
     Json tensor{{"tensor", t.name}, {"role", role_of(t)}, {"axes", Json::array()}};
     for (const Extent& e : t.axes) tensor["axes"].push_back(e.text());
@@ -135,7 +135,11 @@ int describe_command(const std::string& name_of_op, const std::string& set, bool
   }
   fmt::print("{}\n\n{}\n", op.name, op.about);
   fmt::print("axes\n");
-  for (const AxisUse& use : op.axes) fmt::print("  {:<10} >= {}   {}\n", use.axis.name, use.least, use.axis.meaning);
+  for (const AxisUse& use : op.axes) {
+    const bool has_most = use.most < kMostExtent;
+    const std::string range = has_most ? fmt::format("{} to {}", use.least, use.most) : fmt::format(">= {}", use.least);
+    fmt::print("  {:<10} {}   {}\n", use.axis.name, range, use.axis.meaning);
+  }
   fmt::print("\ntensors (f16, bf16 or f32)\n");
   for (const TensorSpec& t : op.tensors) {
     std::string shape;

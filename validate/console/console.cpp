@@ -342,13 +342,18 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
     else if (line.tried == 0)
       note(fmt::format("SUSPECT  {}/{}  {}  a fault shows only in cases that the kernel does not take: {}", line.op, line.kernel,
                        name(line.dtype), line.fault));
+    else if (line.fault == kZerosFault)
+      note(
+          fmt::format("SUSPECT  {}/{}  {}  zeros would pass in over a quarter of the elements of {} cases: their bounds are not "
+                      "below the values",
+                      line.op, line.kernel, name(line.dtype), line.tried));
     else
       note(fmt::format("SUSPECT  {}/{}  {}  no bound of {} cases would have rejected a fault: {}", line.op, line.kernel,
                        name(line.dtype), line.tried, line.fault));
   }
   if (!power.empty())
-    note(fmt::format("power: {} of {} faults rejected (one precision lower, last term dropped; by kernel and dtype)", rejected,
-                     power.size()));
+    note(fmt::format("power: {} of {} faults rejected (one precision lower, last term dropped, zeros; by kernel and dtype)",
+                     rejected, power.size()));
   for (const DeclaredLine& line : declared) {
     if (line.words_spare())
       note(fmt::format("DECLARED  {}/{}  no case of {} needs {}; `{}` fits", line.op, line.kernel, line.cases,

@@ -41,6 +41,7 @@ double ratio(double got, double golden, double bound, bool exact, bool smaller_r
 void merge(Comparison& into, const Comparison& c) {
   into.compared += c.compared;
   into.wrong += c.wrong;
+  into.loose += c.loose;
   into.error = std::max(into.error, c.error);
   into.powerless = into.powerless && c.powerless;
   into.zeros = into.zeros && c.zeros;
@@ -77,10 +78,12 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         const double r = ratio(value, right, bound, exact, numerics.smaller_range(), got.dtype);
         ++mine.compared;
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
-        if (mine.powerless && !(ratio(0, right, bound, exact, numerics.smaller_range(), got.dtype) <= 1)) mine.powerless = false;
-        if (mine.zeros_or_unbounded && round_to(got.dtype, right) != 0) {
+        const bool zero_passes = ratio(0, right, bound, exact, numerics.smaller_range(), got.dtype) <= 1;
+        if (!zero_passes) mine.powerless = false;
+        if (round_to(got.dtype, right) != 0) {
           mine.zeros = false;
-          mine.zeros_or_unbounded = std::isinf(bound);
+          mine.loose += zero_passes;
+          mine.zeros_or_unbounded = mine.zeros_or_unbounded && std::isinf(bound);
         }
         mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {

@@ -13,6 +13,7 @@ namespace assay {
 struct Comparison {
   std::int64_t compared = 0;
   std::int64_t wrong = 0;
+  std::int64_t loose = 0;                 // whose golden, rounded to the dtype, is no zero, though a zero would pass
   double error = 0;                       // max of |got - golden| where both are finite
   double margin = 0;                      // max err/bound; infinite for a wrong class, or any difference if the bound is 0
   std::int64_t worst = -1;                // row-major index of the element with that margin; -1: nothing was compared

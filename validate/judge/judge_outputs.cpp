@@ -11,6 +11,7 @@
 #include "validate/judge/compare.hpp"
 #include "validate/judge/declared.hpp"
 #include "validate/judge/pattern.hpp"
+#include "validate/judge/power.hpp"
 #include "validate/judge/relation_check.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/composite.hpp"
@@ -142,6 +143,7 @@ class OutputJudge {
     const Comparison& c = y.first;
     r_.compared += c.compared;
     r_.wrong += c.wrong;
+    if (sums_are_finer(numerics_, p_.task->c.dtype)) r_.loose += c.loose;
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
     if (c.worst >= 0 && (!r_.margin || c.margin > *r_.margin)) {
@@ -326,7 +328,9 @@ class OutputJudge {
       r_.reason = "no right value is a finite number";
     } else if (powerless_ && (!from_dataset(p_.task->c) || (zeros_or_unbounded_ && p_.task->c.source == kCommonSource) ||
                               (powerless_in_f32_ && shows_in_another_draw()))) {
-      r_.reason = zeros_ ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
+      r_.reason = zeros_                ? "by chance every right value is a zero"
+                  : zeros_or_unbounded_ ? "no right value but zeros has a finite bound, so that any value passes"
+                                        : "by chance every right value is within its bound of zero";
     } else if (powerless_ && !powerless_in_f32_) {
       r_.reason = "every right value is within its bound of zero, which the declared numerics widen";
     } else if (powerless_) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "ops/core/dense.hpp"
 #include "ops/core/stored.hpp"
@@ -16,6 +17,9 @@ namespace {
 
 constexpr double kOracleFlops = 1e7;  // most operations of a problem that the oracle computes, at some 20 ns each
 constexpr double kFaultFlops = 1e9;   // most operations of a problem whose golden is changed or computed again
+
+constexpr double kMostLoose = 0.25;      // share of elements in which zeros may pass for another value
+constexpr std::int64_t kLeastCases = 8;  // that tell the share
 
 using Answer = std::vector<double>;
 
@@ -109,6 +113,10 @@ class Faults {
 
 }  // namespace
 
+bool sums_are_finer(const Numerics& n, DType dtype) {
+  return unit_roundoff(n.accumulate) < unit_roundoff(dtype) || n.accumulate == f32;
+}
+
 void Power::count(const std::string& kernel, const Case& c, const std::string& fault, bool rejected) {
   PowerLine& line = lines_[{c.op, kernel, c.dtype, fault}];
   line.op = c.op;
@@ -119,11 +127,22 @@ void Power::count(const std::string& kernel, const Case& c, const std::string& f
   if (rejected) line.rejected_by = repro(c, find_op(c.op)->shape(), kernel);
 }
 
+void Power::count_loose(const Record& r) {
+  if (r.compared == 0) return;
+  Loose& loose = loose_[{r.c.op, r.kernel, r.c.dtype}];
+  const double share = static_cast<double>(r.loose) / static_cast<double>(r.compared);
+  ++loose.cases;
+  loose.share += share;
+  if (loose.rejected.empty() && share < kMostLoose) loose.rejected = r.repro;
+}
+
 void Power::add(const Record& r) {
+  count_loose(r);
   for (const auto& [fault, rejected] : r.faults) count(r.kernel, r.c, fault, rejected);
 }
 
-void Power::compared(const Task& task, const Kernel& kernel) {
+void Power::compared(const Task& task, const Kernel& kernel, const Record& r) {
+  count_loose(r);
   if (judged_.empty() || judged_.back().first != &task) judged_.push_back({&task, {}});
   judged_.back().second.push_back(&kernel);
 }
@@ -202,9 +221,7 @@ Power::Tried Power::look_for(const Prepared& p, const std::vector<const Kernel*>
       count(std::string(k->name), c, fault, rejected);
       tried[k][fault] = rejected;
     };
-    // Note: sums in f16 or bf16 that are no finer than the output err by several of its roundings, so that no bound of theirs
-    // rejects one more.
-    const bool finer = unit_roundoff(k->numerics.accumulate) < unit_roundoff(c.dtype) || k->numerics.accumulate == f32;
+    const bool finer = sums_are_finer(k->numerics, c.dtype);
     if (finer) attempt("output", kFaultFlops);
     const Numerics& n = k->numerics;
     if (op.formula.oracle && finer) attempt("accumulator", kOracleFlops);
@@ -223,6 +240,13 @@ Power::Tried Power::look_for(const Prepared& p, const std::vector<const Kernel*>
 std::vector<PowerLine> Power::lines() const {
   std::vector<PowerLine> all;
   for (const auto& [key, line] : lines_) all.push_back(line);
+  for (const auto& [of, loose] : loose_) {
+    if (loose.cases < kLeastCases) continue;
+    const bool rejects = loose.share < kMostLoose * static_cast<double>(loose.cases);
+    const auto& [op, kernel, dtype] = of;
+    all.push_back({op, kernel, dtype, std::string(kZerosFault), loose.cases, rejects ? loose.rejected : ""});
+  }
+  std::ranges::sort(all, {}, [](const PowerLine& l) { return std::tie(l.op, l.kernel, l.dtype, l.fault); });
   return all;
 }
 

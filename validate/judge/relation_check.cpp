@@ -209,8 +209,18 @@ class RelationJudge {
   }
 
   std::string fails(const Output& y, std::int64_t i, double was, const char* why) const {
-    return fmt::format("relation {}: '{}' at {} is {:.9g}, {} {:.9g}", r_.name, y.spec.name, place(y.spec.axes, y.after, i),
-                       y.after.at(i), why, was);
+    return fmt::format("relation {}{}: '{}' at {} is {:.9g}, {} {:.9g}", r_.name, what_changed(), y.spec.name,
+                       place(y.spec.axes, y.after, i), y.after.at(i), why, was);
+  }
+  std::string what_changed() const {
+    std::vector<std::string> changes;
+    if (r_.move == Relation::Move::permuted) changes.push_back(fmt::format("{} change places", r_.axis.name));
+    if (r_.move == Relation::Move::first_part) changes.push_back(fmt::format("only the first half of {}", r_.axis.name));
+    for (const Relation::Scaled& s : r_.scaled)
+      changes.push_back(s.added == 0 ? fmt::format("{} times {:g}", s.tensor, s.factor)
+                                     : fmt::format("{} times {:g} plus {:g}", s.tensor, s.factor, s.added));
+    if (!r_.swapped.first.empty()) changes.push_back(fmt::format("{} and {} exchanged", r_.swapped.first, r_.swapped.second));
+    return changes.empty() ? "" : fmt::format(" ({})", fmt::join(changes, ", "));
   }
 
   const Op& op_;

@@ -70,8 +70,7 @@ void add_jumps(std::vector<Move>& moves, const Case& from, const OpShape& op, co
     for (const bool plain : {true, false}) {
       Case c = from;
       for (const AxisUse& use : op.axes) {
-        const std::int64_t tile = tile_of(kernel, use.axis, c.dtype),
-                           to = tiled && tile ? tile + 1 : std::max<std::int64_t>(1, use.least);
+        const std::int64_t tile = tile_of(kernel, use.axis, c.dtype), to = use.within(tiled && tile ? tile + 1 : 1);
         if (c.dims[use.axis] > to) c.dims[use.axis] = to;
       }
       if (plain) make_plain(c);

@@ -196,7 +196,7 @@ class OpReader {
     });
   }
 
-  // Least extents of the axes that tensors have.
+  // Extents of the axes that tensors have.
   void read_axes() {
     if (!root_.has("axes")) return;
     Names known;
@@ -204,7 +204,11 @@ class OpReader {
     root_.at("axes").each_key([&](const std::string& name, const Node& n) {
       const auto at = std::ranges::find(known, std::string_view(name));
       if (at == known.end()) n.fail(fmt::format("no tensor has it; {}", unknown("axis", name, known)));
-      op_.axes[static_cast<std::size_t>(at - known.begin())].least = n.integer(0);
+      AxisUse& use = op_.axes[static_cast<std::size_t>(at - known.begin())];
+      const std::vector<std::int64_t> ends = n.json.is_array() ? n.integers(0) : std::vector{n.integer(0), kMostExtent};
+      if (ends.size() != 2 || ends[0] > ends[1]) n.fail("expected the least extent, or the least and the largest, like [4, 4].");
+      use.least = ends[0];
+      use.most = ends[1];
     });
   }
 

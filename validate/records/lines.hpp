@@ -12,6 +12,8 @@
 
 namespace assay {
 
+inline constexpr std::string_view kZerosFault = "zeros";  // of PowerLine::fault: every element is a zero
+
 // A fault of a kernel and a dtype (validate/judge/power.hpp).
 struct PowerLine {
   std::string op, kernel;

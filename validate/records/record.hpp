@@ -50,6 +50,7 @@ struct Record {
   bool exact = false;           // an exact probe: every element had to equal the golden rounded to the dtype
   bool multi_tile_ragged = false;
   std::int64_t compared = 0, wrong = 0;
+  std::int64_t loose = 0;  // elements whose right value is no zero, though a zero would pass; 0 of sums no finer than the output
   std::optional<double> margin;  // max err/bound; none if nothing was compared
   double max_abs_error = 0;      // of finite elements, against the golden in f64
   struct Worst {

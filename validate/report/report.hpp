@@ -122,7 +122,7 @@ struct Report {
   std::vector<ResourceRow> resources;  // sorted by op, dtype and kernel
   std::vector<std::pair<const RecordFile*, const ProfileRow*>> profiles;
   std::array<std::int64_t, kMarginBins> margins{};            // cases in each bin
-  std::int64_t faults_rejected = 0, faults_not_rejected = 0;  // by the bounds: one precision lower, last terms dropped
+  std::int64_t faults_rejected = 0, faults_not_rejected = 0;  // by the bounds: one precision lower, last terms dropped, zeros
   std::string line;                                           // the verdict in one line
   bool ok() const { return failures.empty(); }
 };

@@ -102,7 +102,7 @@ std::vector<Figure> figures_of(const Report& report) {
   }
   if (const auto faults = report.faults_rejected + report.faults_not_rejected; faults > 0)
     all.push_back({fmt::format("{} of {}", report.faults_rejected, faults), "planted faults rejected",
-                   "one precision lower, last term dropped", report.faults_not_rejected > 0});
+                   "one precision lower, last term dropped, zeros", report.faults_not_rejected > 0});
   if (!report.kernels.empty()) {
     std::set<std::string> ops;
     for (const ReportKernel& k : report.kernels) ops.insert(k.op);

@@ -59,7 +59,7 @@ void RecordsInOrder::settle() {
 void RecordsInOrder::tell_power(Record& r) {
   Power& power = *terms_.options().power;
   const auto [task, kernel] = of_[emitted_];
-  if (r.compared) power.compared(*task, *kernel);
+  if (r.compared) power.compared(*task, *kernel, r);
   const auto tried = faults_.extract(emitted_);
   if (!tried) return;
   if (r.compared) r.faults = std::move(tried.mapped());

@@ -41,7 +41,7 @@ void add_cases(std::deque<SolvedCase>& to, const Op& op, const Attributes& attri
   Case c{.op = std::string(op.name), .dtype = f32, .attributes = attributes, .seed = 1};
   int alike = 0;
   for (const std::int64_t extent : kExtents) {
-    for (const AxisUse& use : op.axes) c.dims[use.axis] = std::max(use.least, extent);
+    for (const AxisUse& use : op.axes) c.dims[use.axis] = use.within(extent);
     if (!add(c)) continue;
     if (++alike == 2) return;
     for (const AxisUse& use : op.axes) {

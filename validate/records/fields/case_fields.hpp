@@ -91,6 +91,7 @@ struct Fields<Record> {
     v.required("multi_tile_ragged", r.multi_tile_ragged, {.about = "more than one of the kernel's tiles, and a ragged last one"});
     v.required("compared", r.compared, {.about = "elements"});
     v.required("wrong", r.wrong, {.about = "elements"});
+    visit_loose(v, r);
     visit_errors(v, r);
     v.optional("pattern", r.pattern, {.about = "the wrong elements in words"});
     v.optional("reads_like", r.reads_like, {.about = "what usually makes such a pattern"});
@@ -138,6 +139,16 @@ struct Fields<Record> {
     v.known("seed", c.seed);
     v.known("source", c.source, {.about = "where the case comes from: edges/common, models/gpt2-124m, random"});
     v.known_optional("reduced", c.reduced, {.about = "axes made shorter for a slow backend"});
+  }
+  template <class V, class R>
+  static void visit_loose(V& v, R& r) {
+    std::optional<std::int64_t> loose;
+    if (r.loose) loose = r.loose;
+    v.optional(
+        "loose", loose,
+        {.about =
+             "elements whose right value is no zero, though a zero would pass; missing: none, or sums no finer than the output"});
+    if constexpr (V::kReads) r.loose = loose.value_or(0);
   }
   template <class V, class R>
   static void visit_errors(V& v, R& r) {

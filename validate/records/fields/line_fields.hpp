@@ -16,7 +16,8 @@ struct Fields<PowerLine> {
     v.required("kernel", l.kernel);
     v.required("dtype", l.dtype);
     v.required("fault", l.fault,
-               {.about = "accumulator, intermediate, output: one precision lower; dropped_AXIS: the last term of a sum"});
+               {.about = "accumulator, intermediate, output: one precision lower; dropped_AXIS: the last term of a sum; zeros: "
+                         "every element"});
     v.required("tried", l.tried, {.about = "cases in which the fault shows, until one rejected it"});
     v.required("verdict", l.powerless() ? Verdict::suspect : Verdict::passed,
                {.about = "suspect: no case rejected it", .form = R"({"enum": ["passed", "suspect"]})"});

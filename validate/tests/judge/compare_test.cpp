@@ -121,6 +121,17 @@ TEST_CASE("compare: exact mode requires the golden rounded to the dtype, whateve
   CHECK(one(1.0, 1.0, 1, f16, true).bound == 0);
 }
 
+TEST_CASE("compare: elements in which a zero would pass for another value are loose") {
+  const auto loose = [](std::vector<double> golden, double bound) {
+    OwnedTensor t(f32, {static_cast<std::int64_t>(golden.size())});
+    t.set(golden);
+    return compare(FixedProblem(golden, bound), {}, 0, t.get(), false).loose;
+  };
+  CHECK(loose({0, 0.1, -0.1, 0.2}, 0.1) == 2);
+  CHECK(loose({0, 1, kNan, kInf}, kInf) == 1);
+  CHECK(loose({1, 2}, 0.5) == 0);
+}
+
 TEST_CASE("compare: a check that zeros would pass is powerless") {
   const auto powerless = [](std::vector<double> golden, double bound, bool exact = false) {
     OwnedTensor t(f32, {static_cast<std::int64_t>(golden.size())});

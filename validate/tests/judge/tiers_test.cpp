@@ -191,6 +191,29 @@ TEST_CASE("power: sound bounds reject every fault; a kernel that declares too mu
   CHECK(of_lax >= 2);
 }
 
+TEST_CASE("power: zeros must be wrong in most elements of most cases", "[tiers]") {
+  const auto verdict_of = [](std::int64_t cases, std::int64_t loose) {
+    Power power;
+    Record r;
+    r.c.op = "softmax";
+    r.kernel = "naive";
+    r.repro = "softmax/naive";
+    r.compared = 100;
+    for (std::int64_t k = 0; k < cases; ++k) {
+      r.loose = k == 0 ? 0 : loose;  // few cases that reject zeros do not save it
+      power.add(r);
+    }
+    return power.lines();
+  };
+  CHECK(verdict_of(7, 100).empty());
+  REQUIRE(verdict_of(8, 100).size() == 1);
+  CHECK(verdict_of(8, 100)[0].fault == "zeros");
+  CHECK(verdict_of(8, 100)[0].tried == 8);
+  CHECK(verdict_of(8, 100)[0].powerless());
+  CHECK(verdict_of(200, 26)[0].powerless());
+  CHECK(verdict_of(200, 24)[0].rejected_by == "softmax/naive");
+}
+
 TEST_CASE("power: only cases with a compared output count", "[tiers]") {
   const Op& op = *find_op("softmax");
   const Kernel& kernel = *find_kernel("softmax", "naive");
@@ -210,7 +233,7 @@ TEST_CASE("power: only cases with a compared output count", "[tiers]") {
     std::map<const Task*, Power::Tried> tried;  // before any verdict
     for (const Task* task : {&declined, &one_column, &taken}) tried[task] = power.look(*prepare(*task, 0));
     for (const Task* task : {&declined, &one_column, &taken})
-      if (std::find(compared.begin(), compared.end(), task) != compared.end()) power.compared(*task, kernel);
+      if (std::find(compared.begin(), compared.end(), task) != compared.end()) power.compared(*task, kernel, Record{});
       else power.not_compared(task->c, kernel, tried[task][&kernel], declines);
     power.settle([&] { return stopped; });
     return power.lines();

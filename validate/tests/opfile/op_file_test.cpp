@@ -129,6 +129,8 @@ TEST_CASE("op files: a wrong file is told in a sentence, with the place") {
        ": /inputs/x/present_if: the op has no choice 'epsilon'."},
       {"0.5", "\"half\"", ": /attributes/epsilon: expected a number."},
       {R"("wide")", R"("plain")", ": /attributes/form/1: it stands there twice."},
+      {R"("inputs")", R"("axes": {"cols": [5, 4]}, "inputs")",
+       ": /axes/cols: expected the least extent, or the least and the largest, like [4, 4]."},
       {R"("inputs")", R"("axes": {"tokens": 0}, "inputs")", ": /axes/tokens: no tensor has it; unknown axis 'tokens'."},
       {"y = x + where(form == wide, 2 * epsilon, epsilon)", "y = x + epsilo",
        ": /formula: line 1 of the formula, 'y = x + epsilo': 'epsilo' has no value there"},
