@@ -25,6 +25,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence, Union
 
+from . import loading
 from .errors import InputError
 
 VARIABLE = "ASSAY_OP_FILES"  # in the environment: the files of ops in use, with colons between
@@ -35,6 +36,7 @@ __all__ = [
     "erf",
     "exp",
     "extent",
+    "from_torch",
     "gelu_erf",
     "gelu_tanh",
     "index",
@@ -345,11 +347,14 @@ class Op:
     Attributes:
         name: the function's.
         text: the op as JSON, as `validate run --op-file` reads it.
+        numerics: what a kernel of it declares that declares nothing, in the words of `validate describe numerics`; None: sums in
+            f32, in any order.
     """
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, numerics: str | None = None) -> None:
         self.name = name
         self.text = text
+        self.numerics = numerics
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -416,23 +421,93 @@ def op(
         results = results if isinstance(results, tuple) else (results,)
         if len(results) != len(outputs):
             raise InputError(f"{function.__name__}: it returns {len(results)} arrays, and the op has {len(outputs)} outputs")
-        described: dict[str, Any] = {"op": function.__name__}
-        said = about or inspect.getdoc(function)
-        if said:
-            described["about"] = said
-        for key, value in (("axes", axes), ("inputs", inputs), ("weights", weights), ("outputs", outputs)):
-            if value:
-                described[key] = dict(value)
-        if attributes:
-            described["attributes"] = {k: v if isinstance(v, (int, float)) else list(v) for k, v in attributes.items()}
-        if legal:
-            described["legal"] = list(legal)
-        writer = _Writer({*names, *outputs})
-        writer.write(dict(zip(outputs, map(_symbol, results))))
-        described["formula"] = writer.lines
-        return Op(function.__name__, json.dumps(described, indent=2) + "\n")
+        return written(
+            function.__name__,
+            about or inspect.getdoc(function),
+            results,
+            inputs=inputs,
+            outputs=outputs,
+            weights=weights,
+            attributes=attributes,
+            axes=axes,
+            legal=legal,
+        )
 
     return made
+
+
+def from_torch(
+    reference: Callable[..., Any],
+    *,
+    inputs: Tensors,
+    weights: Tensors | None = None,
+    outputs: Sequence[str] | None = None,
+    attributes: Mapping[str, float] | None = None,
+    axes: Mapping[str, int] | None = None,
+    legal: Sequence[str] = (),
+    about: str | None = None,
+    name: str | None = None,
+) -> Op:
+    """Makes an op of a function or a module of PyTorch, which says what is right.
+
+    Example:
+        def norm(x, gamma):
+            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * gamma
+
+        op = f.from_torch(norm, inputs={"x": "rows cols"}, weights={"gamma": "cols"})
+
+    It is traced once, with the extents of axes as symbols, and written as a formula.  The formula's answers are then compared with
+    the reference's in f64, for a few sizes and values.
+
+    Args:
+        reference: takes the inputs, the weights and the attributes by name, and returns a tensor or a tuple.  A module's own
+            parameters are weights.
+        inputs: each input's axes, outermost first, like "tokens hidden"; or a dict of `axes`, `dtype` and `holds`.
+        weights: the same of parameters.  Those of a module are named as in its state_dict, with _ in place of dots.
+        outputs: their names in the order in which they are returned; None: y, or y0, y1, ...
+        attributes: numbers that may differ between cases, with their defaults.  All others are constants.
+        axes, legal, about: as of `op`.
+        name: the op's; None: the reference's.
+
+    Raises:
+        InputError: PyTorch is missing; the reference does what a formula cannot say, and the message begins with its line; or the
+            formula's answers are not the reference's.
+        LibraryError: see `assay.LibraryError`.
+    """
+    loading.stop_reading()
+    try:
+        from . import torch_reference
+    except ImportError as e:
+        raise InputError(f"a reference in PyTorch needs the package torch: {e}") from None
+    return torch_reference.made(
+        reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name
+    )
+
+
+def written(name: str, about: str | None, results: Sequence[Any], **parts: Any) -> Op:
+    """The op of these results.
+
+    Args:
+        name, about: of the op.
+        results: a symbol or a number for each output.
+        parts: `inputs`, `outputs`, `weights`, `attributes`, `axes` and `legal`, as of `op`.
+    """
+    described: dict[str, Any] = {"op": name}
+    if about:
+        described["about"] = about
+    for key in ("axes", "inputs", "weights", "outputs"):
+        if parts[key]:
+            described[key] = dict(parts[key])
+    attributes = parts["attributes"] or {}
+    if attributes:
+        described["attributes"] = {k: v if isinstance(v, (int, float)) else list(v) for k, v in attributes.items()}
+    if parts["legal"]:
+        described["legal"] = list(parts["legal"])
+    outputs = parts["outputs"]
+    writer = _Writer({*parts["inputs"], *(parts["weights"] or {}), *attributes, *outputs})
+    writer.write(dict(zip(outputs, map(_symbol, results))))
+    described["formula"] = writer.lines
+    return Op(name, json.dumps(described, indent=2) + "\n")
 
 
 def read(path: str | os.PathLike[str]) -> Op:

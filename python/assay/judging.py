@@ -56,7 +56,8 @@ def check(op: str | Op, out: Any, *, numerics: str | None = None, suggest: bool 
         op: the name of an op, or an op of your own (assay.formula).
         out: its output, a tuple of outputs in the order of the contract, or a dict by name.  Outputs that are missing at the
             end of the tuple, None in it, or not in the dict are not checked.
-        numerics: how they were computed, in the words of `validate describe numerics`; None: sums in f32, in any order.
+        numerics: how they were computed, in the words of `validate describe numerics`; None: sums in f32, in any order, and as
+            the `numerics` of an op of your own say.
         suggest: also look for the tightest of some usual declarations that the outputs meet.
         arguments: the tensors of the contract, with its shapes and dtypes and any strides, and its attributes.  Of an updated
             output this is what it held before.  Arrays of NumPy, tensors of torch, and what speaks DLPack are taken; those of a
@@ -75,6 +76,7 @@ def check(op: str | Op, out: Any, *, numerics: str | None = None, suggest: bool 
     contract = library.describe(op)
     tensors, flags = _arguments(contract, arguments)
     outputs = _outputs(contract, out)
+    numerics = numerics or (op.numerics if isinstance(op, Op) else None)
     flags += (["--numerics", numerics] if numerics else []) + (["--suggest-numerics"] if suggest else [])
     with _file(contract, tensors) as given, _file(contract, outputs) as computed:
         called = library.call(["judge", given.path, computed.path, "--json", "-", *flags], [given.fd, computed.fd])

@@ -16,7 +16,7 @@ from typing import Any, Callable, Mapping, Sequence
 from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
-from .formula import Op
+from .formula import Op, Tensors, from_torch
 from .in_caller import served_here
 from .runs import Run, judged, write_records
 from .serving import DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
@@ -24,9 +24,14 @@ from .simulated import Simulated, place_device
 
 
 def validate(
-    op: str | Op,
-    fn: Callable[..., Any],
+    op: str | Op | Callable[..., Any],
+    fn: Callable[..., Any] | None = None,
     *,
+    reference: Callable[..., Any] | None = None,
+    inputs: Tensors | None = None,
+    weights: Tensors | None = None,
+    outputs: Sequence[str] | None = None,
+    attributes: Mapping[str, float] | None = None,
     suite: str = "smoke",
     dtypes: Sequence[str] | None = None,
     numerics: str | None = None,
@@ -47,6 +52,7 @@ def validate(
 
     Example:
         assay.validate("softmax", softmax, suite="edges", dtypes=["f32"])
+        assay.validate(kernel, reference=torch_function, inputs={"x": "rows cols"})
 
     `fn` gets the tensors and attributes of a case by name: all if it has **kwargs, else those that it names.  A case that has a
     tensor, or an attribute beside its default, that fn does not name is unsupported.  Tensors have the shapes of
@@ -57,9 +63,12 @@ def validate(
         op: the name of an op, or an op of your own (assay.formula).
         fn: a function that another process can import: of a module or of a script, which is read up to its first call of this
             package.  With isolation="none" any callable.
+        reference, inputs, weights, outputs, attributes: a function or a module of PyTorch takes the place of the op, as
+            `assay.formula.from_torch` reads it; fn is then the first argument.
         suite: smoke, edges, models, random, full, sanitize, fixed or errors.
         dtypes: of f16, bf16, f32; None: all for which arrays can be made (bf16 needs ml_dtypes or a device).
-        numerics: how fn computes, in the words of `validate describe numerics`; None: sums in f32, in any order.
+        numerics: how fn computes, in the words of `validate describe numerics`; None: sums in f32, in any order, and as the
+            `numerics` of an op of your own say.
         isolation: "process": fn runs in processes of its own, in a sandbox, so that a crash or a hang costs one case.  "none":
             in a thread of this process; the records tell it.
         device: hand fn tensors of torch on this device, like "cuda" or "cpu"; None: arrays of NumPy.
@@ -86,13 +95,18 @@ def validate(
     """
     arguments_given = dict(locals())
     loading.stop_reading()
+    of_reference = {"inputs": inputs, "weights": weights, "outputs": outputs, "attributes": attributes}
+    op, fn = _op_and_kernel(op, fn, reference, of_reference)
+    numerics = numerics or (op.numerics if isinstance(op, Op) else None)
     contract = library.describe(op)
     op = contract.name
     require_callable(contract, fn)
     if isolation not in ("process", "none"):
         raise InputError(f"isolation is '{isolation}', and 'process' or 'none' was expected")
     if simulate is not None and config == "all":
-        options = {name: value for name, value in arguments_given.items() if name not in ("op", "fn", "config", "records")}
+        others = ("op", "fn", "config", "records", "reference", *of_reference)
+        options = {name: value for name, value in arguments_given.items() if name not in others}
+        options["numerics"] = numerics
         return _each_configuration(op, fn, options, records)
     simulated = Simulated.parsed(simulate, config) if simulate is not None else None
     if simulated:
@@ -127,6 +141,22 @@ def validate(
     arguments += ["--jobs", "1"] if device and not simulated and "--jobs" not in flags else []
     arguments += ["--worker", _worker_command(kernel, device, simulated)]
     return judged(*_called(arguments), arguments, records)
+
+
+def _op_and_kernel(
+    first: Any, second: Any, reference: Callable[..., Any] | None, of_reference: Mapping[str, Any]
+) -> tuple[str | Op, Callable[..., Any]]:
+    """The op and the kernel that the arguments of `validate` give: both, or a kernel and its reference."""
+    if reference is not None:
+        if second is not None:
+            raise InputError("with a reference, the kernel is the first argument and the only one without a name")
+        return from_torch(reference, **{**of_reference, "inputs": of_reference["inputs"] or {}}), first
+    given = [name for name, value in of_reference.items() if value is not None]
+    if given:
+        raise InputError(f"{given[0]} is that of a reference, and none is given")
+    if second is None or callable(first):
+        raise InputError("an op and a kernel were expected, or a kernel and its reference")
+    return first, second
 
 
 def _each_configuration(

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of references in PyTorch (docs/own-op.md): traced (torch_tracing.py), written as a formula (torch_lowering.py,
+torch_rules.py), and compared with the reference.
+
+Importing this module imports torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+from types import SimpleNamespace
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import fx
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import formula as f
+from . import judging
+from .errors import Error, InputError
+from .torch_lowering import Axes, Part, Refused, Value, is_symbolic
+from .torch_rules import MOVES, RULES
+from .torch_tracing import DTYPES, NARROW, Port, Reference, Replaced, Trace, axes_of, place, trace
+
+_WEIGHTS = ("_softmax", "_safe_softmax")  # whose results have a step of their own in every formula: `weights`
+_DIFFERENCE = 1e-9  # of a result in f64: what two ways to compute it may differ by
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32)
+
+
+def made(
+    reference: Callable[..., Any],
+    inputs: f.Tensors,
+    weights: f.Tensors,
+    outputs: Sequence[str] | None,
+    attributes: Mapping[str, float],
+    axes: Mapping[str, int],
+    legal: Sequence[str],
+    about: str | None,
+    name: str | None,
+) -> f.Op:
+    """What f.from_torch makes."""
+    ports = tuple(_port(key, given) for group in (inputs, weights) for key, given in group.items())
+    of = Reference(reference, ports, _parameters(reference, weights), dict(attributes))
+    _require_arguments(of)
+    traced = trace(of)
+    formula = _Formula(of, traced)
+    results, shapes, dtypes = formula.results()
+    names = _names_of_outputs(outputs, len(results))
+    described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, dtypes)}
+    op = f.written(
+        name or _name_of(reference),
+        about or _about(reference),
+        results,
+        inputs=inputs,
+        weights=weights,
+        outputs=described,
+        attributes=attributes,
+        axes=axes,
+        legal=[*legal, *dict.fromkeys(formula.axes.legal)],
+    )
+    steps = formula.steps_of(results)
+    op.numerics = f"stores={','.join(steps)}" if steps else None
+    _compare(op, of, names, axes)
+    return op
+
+
+# --- What is given --------------------------------------------------------------------------------------------------------------
+
+
+def _port(name: str, given: Any) -> Port:
+    options = {"axes": given} if isinstance(given, str) else dict(given)
+    if "present_if" in options:
+        raise InputError(f"'{name}': an op of a reference has no tensor that may be missing")
+    names = tuple(str(options["axes"]).split())
+    for axis in names:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*|1", axis):
+            raise InputError(f"'{name}': '{axis}' is no axis of which a reference can be traced: a name, or 1, was expected")
+    dtype = options.get("dtype")
+    if dtype is not None and dtype not in DTYPES:
+        raise InputError(f"'{name}': the dtype '{dtype}' is none of {', '.join(DTYPES)}")
+    return Port(name, names, dtype, options.get("holds"))
+
+
+def _parameters(reference: Any, weights: f.Tensors) -> dict[str, str]:
+    """The names in the module's state_dict of the weights, by the names that they have in the op."""
+    if not isinstance(reference, torch.nn.Module):
+        return {}
+    buffers = dict(reference.named_buffers())
+    own = {name.replace(".", "_").lower(): name for name in [*dict(reference.named_parameters()), *buffers]}
+    for name in weights:
+        if name not in own:
+            raise InputError(f"the module has no parameter '{name}', only {', '.join(own) or 'none'}")
+    for name, path in own.items():
+        if name not in weights and path not in buffers:
+            raise InputError(f"the parameter '{path}' of the module has no axes: weights={{'{name}': '...'}} was expected")
+    return {name: path for name, path in own.items() if name in weights}
+
+
+def _require_arguments(of: Reference) -> None:
+    """Refuses names that the reference does not take, and arguments that it lacks."""
+    given = [*(port.name for port in of.ports if port.name not in of.parameters), *of.numbers]
+    try:
+        signature = inspect.signature(of.call.forward if of.is_module else of.call)  # type: ignore[attr-defined]
+    except ValueError:  # one of torch's own
+        return
+    try:
+        signature.bind(**dict.fromkeys(given))
+    except TypeError as e:
+        raise InputError(f"the arguments of the reference are those of {signature}, and {', '.join(given)} were given: {e}") from None
+
+
+def _name_of(reference: Any) -> str:
+    name = getattr(reference, "__name__", type(reference).__name__)
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    name = re.sub(r"[^a-z0-9_]+", "_", name).strip("_")
+    return name if name[:1].isalpha() and name != "lambda" else "reference"
+
+
+def _about(reference: Any) -> str:
+    """The first paragraph of a function's docstring."""
+    return " ".join((inspect.getdoc(reference) or "").split("\n\n")[0].split()) if inspect.isfunction(reference) else ""
+
+
+def _names_of_outputs(names: Sequence[str] | None, count: int) -> list[str]:
+    if names is None:
+        return ["y"] if count == 1 else [f"y{i}" for i in range(count)]
+    names = [names] if isinstance(names, str) else list(names)
+    if len(names) != count:
+        raise InputError(f"the reference returns {count} tensors, and {len(names)} names of outputs were given")
+    return names
+
+
+# --- The formula ----------------------------------------------------------------------------------------------------------------
+
+
+class _Formula:
+    """The arrays of a graph's nodes."""
+
+    def __init__(self, of: Reference, traced: Trace) -> None:
+        self.of = of
+        self.graph = traced.graph
+        names = [*(port.name for port in of.ports), *of.numbers]
+        self.axes = Axes(traced.axes, names)
+        self.values: dict[fx.Node, Any] = {}
+        self.steps: dict[f.Symbol, tuple[str, Any]] = {}  # the name of each, and what it stores
+
+    def results(self) -> tuple[list[f.Symbol], list[str], list[torch.dtype | None]]:
+        """The arrays of the outputs, their axes, and the dtypes of those in f32 though the inputs are not."""
+        inputs = iter([*self.of.ports, *self.of.numbers])
+        for node in self.graph.nodes:
+            try:
+                if node.op == "placeholder":
+                    self.values[node] = self._input(next(inputs), node)
+                elif node.op == "get_attr":
+                    self.values[node] = self._constant(node)
+                elif node.op == "call_function":
+                    self.values[node] = self._called(node)
+                else:
+                    return self._outputs(node)
+            except Refused as e:
+                raise InputError(f"{place(node)}{_word(node)}: {e}") from None
+        raise InputError("the reference returns nothing")
+
+    def _input(self, given: Port | str, node: fx.Node) -> Value:
+        if isinstance(given, str):
+            return Value(f.Symbol(given, is_leaf=True))
+        dims = tuple(() if axis == "1" else (Part(axis, axis),) for axis in given.axes)
+        return Value(f.Symbol(given.name, is_leaf=True), dims)
+
+    def _constant(self, node: fx.Node) -> Value:
+        tensor = getattr(self.graph.owning_module, str(node.target))
+        if tensor.dim() == 0:
+            return Value(float(tensor) if tensor.is_floating_point() else int(tensor))
+        if self.of.is_module:
+            tensors = [*self.of.call.named_buffers(), *self.of.call.named_parameters()]  # type: ignore[attr-defined]
+            for path, own in tensors:
+                if own is tensor or (own.shape == tensor.shape and bool((own == tensor).all())):
+                    name = path.replace(".", "_").lower()
+                    raise Refused(f"the buffer '{path}' has no axes: weights={{'{name}': '...'}} was expected")
+        raise Refused(f"a tensor of shape {list(tensor.shape)} that is no input: give it as one")
+
+    def _called(self, node: fx.Node) -> Any:
+        value = node.meta.get("val")
+        if isinstance(value, (int, float, torch.SymInt, torch.SymFloat)):
+            if any(str(symbol).startswith(("u", "zuf", "zf")) for symbol in _symbols_of(value)):
+                raise Refused("a tensor's value becomes a number of Python")
+            return value
+        if _word(node) == "getitem":
+            found = self.values[node.args[0]][node.args[1]]
+            if found is None:
+                raise Refused(f"formulas have no word for the result {node.args[1]} of '{_word(node.args[0])}'")
+            return self._stored(node, found)
+        rule = RULES.get(_word(node))
+        if rule is None:
+            raise Refused("formulas have no word for it")
+        return self._stored(node, rule(self.axes, self._arguments(node)))
+
+    def _arguments(self, node: fx.Node) -> SimpleNamespace:
+        schema = node.target._schema.arguments  # type: ignore[union-attr]
+        given = {argument.name: argument.default_value for argument in schema}
+        given.update(zip((argument.name for argument in schema), node.args))
+        given.update(node.kwargs)
+        arguments = SimpleNamespace(**{name: self._given(x) for name, x in given.items()}, node=node, op=_word(node))
+        arguments.of_exp = self._under_exp(node) if arguments.op == "log1p" else None
+        return arguments
+
+    def _given(self, x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            return [self._given(one) for one in x]
+        x = self.values[x] if isinstance(x, fx.Node) else x
+        return self.axes.number(x) if is_symbolic(x) else x
+
+    def _under_exp(self, node: fx.Node) -> Value | None:
+        """What the argument of a node is the exponential of."""
+        argument = node.args[0]
+        is_exp = isinstance(argument, fx.Node) and argument.op == "call_function" and _word(argument) == "exp"
+        return self.values[argument.args[0]] if is_exp else None
+
+    def _stored(self, node: fx.Node, value: Any) -> Any:
+        """The value, as a step that kernels may store where the reference has it in 16 bits."""
+        tensor = node.meta.get("val")
+        word = _word(node)
+        if not isinstance(value, Value) or value.symbol in self.steps or getattr(tensor, "dtype", None) not in NARROW:
+            return value
+        source = node.args[0]
+        is_cast = word == "_to_copy" and isinstance(source, fx.Node) and source.meta["val"].dtype not in NARROW
+        is_part = word == "getitem" and isinstance(source, fx.Node)
+        if (word in MOVES and not is_cast and not is_part) or not isinstance(value.symbol, f.Symbol) or value.symbol.is_leaf:
+            return value
+        stem = "cast" if is_cast else _word(source) if is_part else word
+        stem = re.sub(r"[^a-z]", "", stem)
+        taken = {name for name, _ in self.steps.values()}
+        name = next(f"{stem}{i}" for i in range(1, len(taken) + 2) if f"{stem}{i}" not in taken)
+        is_weights = word in _WEIGHTS
+        symbol = value.symbol if is_weights else f.step(name, value.symbol)
+        self.steps[symbol] = ("weights" if is_weights else name, value.symbol)
+        return Value(symbol, value.dims)
+
+    def steps_of(self, results: Sequence[f.Symbol]) -> list[str]:
+        """The names of the steps of which these results are made, in their order."""
+        reached: set[f.Symbol] = set()
+        left = list(results)
+        while left:
+            symbol = left.pop()
+            if symbol not in reached:
+                reached.add(symbol)
+                left.extend(symbol.of)
+        return list(dict.fromkeys(name for symbol, (name, _) in self.steps.items() if symbol in reached))
+
+    def _outputs(self, node: fx.Node) -> tuple[list[f.Symbol], list[str], list[torch.dtype | None]]:
+        returned = node.args[0] if isinstance(node.args[0], (list, tuple)) else (node.args[0],)
+        symbols, shapes, dtypes = [], [], []
+        is_narrow = any(p.meta["val"].dtype in NARROW for p in self.graph.nodes if p.op == "placeholder")
+        for one in returned:
+            if not isinstance(one, fx.Node):
+                raise InputError("the reference returns what is no tensor")
+            dtype = one.meta["val"].dtype
+            if dtype not in _FLOATS and dtype != torch.float64:
+                raise InputError(f"{place(one)}the reference returns {dtype}, and outputs are floating-point numbers")
+            value = self.values[one]
+            if value.symbol in self.steps:  # Note: the output is rounded anyway
+                value = Value(self.steps[value.symbol][1], value.dims)
+            symbol, shape = self.axes.output(value)
+            symbols.append(symbol)
+            shapes.append(shape)
+            dtypes.append(dtype if is_narrow and dtype == torch.float32 else None)
+        return symbols, shapes, dtypes
+
+
+def _word(node: Any) -> str:
+    """The name of a node's operation, without its overload."""
+    schema = getattr(node.target, "_schema", None)
+    return schema.name.split("::")[1] if schema else getattr(node.target, "__name__", str(node.target))
+
+
+def _symbols_of(value: Any) -> list[Any]:
+    return list(value.node.expr.free_symbols) if is_symbolic(value) else []
+
+
+# --- The comparison -------------------------------------------------------------------------------------------------------------
+
+
+class _Widest(TorchDispatchMode):
+    """Computes in f64 whatever format is asked for."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if kwargs.get("dtype") in _FLOATS:
+            kwargs["dtype"] = torch.float64
+        args = tuple(torch.float64 if isinstance(a, torch.dtype) and a in _FLOATS else a for a in args)
+        return func(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _in_f64(of: Reference) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad(), Replaced(of.is_module), _Widest():
+            yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _compare(op: f.Op, of: Reference, names: Sequence[str], least: Mapping[str, int]) -> None:
+    """Refuses an op whose answers are not the reference's, for a few sizes and values."""
+    axes = axes_of(of.ports)
+    rng = np.random.default_rng(0)
+    sets = [[3 + i for i in range(len(axes))], [6 - i % 4 for i in range(len(axes))], [1] * len(axes)]
+    for number, extents in enumerate(sets):
+        sizes = {axis: max(n, least.get(axis, 1)) for axis, n in zip(axes, extents)}
+        for is_positive in (False, True):
+            values = {port.name: _drawn(port, sizes, rng, is_positive) for port in of.ports}
+            numbers = {name: value * (1 + number) for name, value in of.numbers.items()}
+            _compare_one(op, of, names, sizes, values, numbers)
+
+
+def _drawn(port: Port, sizes: Mapping[str, int], rng: np.random.Generator, is_positive: bool) -> np.ndarray:
+    shape = [sizes.get(axis, 1) for axis in port.axes]
+    kind, _, rest = (port.holds or "").partition("(")
+    words = [word.strip() for word in rest.rstrip(")").split(",")]
+    if kind == "indices_of":
+        return rng.integers(0, sizes[words[0]], shape).astype(np.int64)
+    if kind == "positions_of_tokens":
+        return rng.integers(0, 64, shape).astype(np.int64)
+    if kind == "between":
+        lowest, highest = (float(word) for word in words)
+        if np.isfinite(lowest) and np.isfinite(highest):
+            drawn = rng.uniform(lowest, highest, shape)
+        else:
+            far = rng.exponential(1.0, shape)
+            drawn = lowest + far if np.isfinite(lowest) else highest - far if np.isfinite(highest) else far - 1
+    elif kind:
+        raise InputError(f"'{port.name}': an op of a reference has no tensor that holds {port.holds}")
+    elif port.dtype in ("i32", "i64"):
+        raise InputError(f"'{port.name}' is of whole numbers: say what it holds, like 'indices_of(vocab)'")
+    else:
+        drawn = rng.standard_normal(shape)
+        drawn = np.abs(drawn) if is_positive else drawn
+    return drawn.astype(np.float32).astype({"f16": np.float16}.get(port.dtype or "", np.float32))
+
+
+def _compare_one(
+    op: f.Op,
+    of: Reference,
+    names: Sequence[str],
+    sizes: Mapping[str, int],
+    values: Mapping[str, np.ndarray],
+    numbers: Mapping[str, float],
+) -> None:
+    of_op = judging.golden(op, f64=True, **_as_declared(of, values), **numbers)
+    tensors = {name: torch.from_numpy(value) for name, value in values.items()}
+    tensors = {name: t.double() if t.is_floating_point() else t for name, t in tensors.items()}
+    said = ", ".join(f"{axis}={n}" for axis, n in sizes.items())
+    try:
+        with _in_f64(of):
+            of_reference = of.run({**tensors, **numbers})
+    except Error:
+        raise
+    except Exception as e:
+        raise InputError(f"the reference fails for {said}: {type(e).__name__}: {(str(e) or '?').splitlines()[0]}") from None
+    for name, ours, theirs in zip(names, of_op if isinstance(of_op, tuple) else (of_op,), of_reference):
+        theirs = theirs.double().numpy().reshape(ours.shape)
+        finite = np.abs(theirs[np.isfinite(theirs)])
+        allowed = _DIFFERENCE * np.abs(theirs) + _DIFFERENCE / 100 * finite.max(initial=0)
+        with np.errstate(invalid="ignore"):
+            is_equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs)) | (np.abs(ours - theirs) <= allowed)
+        if not is_equal.all():
+            raise InputError(
+                f"the output '{name}' of the op that was read from the reference is not the reference's for {said}: "
+                f"{ours[~is_equal][0]:.9g} in place of {theirs[~is_equal][0]:.9g}; so it cannot be used"
+            )
+
+
+def _as_declared(of: Reference, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The tensors in dtypes that the op has."""
+    narrow = {port.name: np.int32 for port in of.ports if port.dtype == "i32"}
+    return {name: value.astype(narrow.get(name, value.dtype)) for name, value in values.items()}

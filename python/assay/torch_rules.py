@@ -1,0 +1,556 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each ATen operation is in a formula (torch_lowering.py)."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any, Callable, Sequence
+
+import torch
+
+from . import formula as f
+from .torch_lowering import Axes, Refused, Value, power
+
+Rule = Callable[[Axes, SimpleNamespace], Any]
+RULES: dict[str, Rule] = {}
+
+# Results that are no new numbers, so that a kernel does not round them again.
+MOVES = set(
+    "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach lift_fresh_copy slice index "
+    "index_select gather embedding where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin max min full "
+    "full_like new_full scalar_tensor arange getitem _to_copy copy sign empty empty_permuted empty_like any".split()
+)
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """The decorated function is the rule of these operations.  It gets their arguments by the names of their schema."""
+
+    def entered(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return entered
+
+
+def _value(x: Any) -> Value:
+    return x if isinstance(x, Value) else Value(x)
+
+
+def each(axes: Axes, function: Callable[..., Any], *operands: Any) -> Value:
+    """A function of elements, of tensors and numbers that torch broadcasts."""
+    symbols, dims = axes.aligned(*map(_value, operands))
+    return Value(function(*symbols), dims)
+
+
+# --- Of each element ----------------------------------------------------------------------------------------------------------
+
+
+def _unary(name: str, function: Callable[[Any], Any]) -> None:
+    RULES[name] = lambda axes, a: each(axes, function, a.self)
+
+
+for _name in ("exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "silu"):
+    _unary(_name, getattr(f, _name))
+_unary("abs", f.absolute)
+_unary("neg", lambda x: -x)
+_unary("square", f.square)
+_unary("reciprocal", lambda x: 1.0 / x)
+_unary("exp2", lambda x: f.exp(x * math.log(2)))
+_unary("log2", lambda x: f.log(x) * (1 / math.log(2)))
+_unary("log10", lambda x: f.log(x) * (1 / math.log(10)))
+_unary("expm1", lambda x: f.exp(x) - 1.0)
+_unary("relu", lambda x: f.maximum(x, 0.0))
+_unary("sign", lambda x: f.where(x > 0.0, 1.0, f.where(x < 0.0, -1.0, 0.0)))
+_unary("mish", lambda x: x * f.tanh(f.softplus(x)))
+_unary("erfc", lambda x: 1.0 - f.erf(x))
+
+
+def _binary(name: str, function: Callable[[Any, Any], Any]) -> None:
+    RULES[name] = lambda axes, a: each(axes, function, a.self, a.other)
+
+
+_binary("mul", lambda x, y: x * y)
+_binary("maximum", f.maximum)
+_binary("minimum", f.minimum)
+_binary("lt", lambda x, y: x < y)
+_binary("le", lambda x, y: x <= y)
+_binary("gt", lambda x, y: x > y)
+_binary("ge", lambda x, y: x >= y)
+_binary("eq", lambda x, y: x == y)
+_binary("logical_and", lambda x, y: x & y)
+_binary("logical_or", f.maximum)
+
+
+@rule("ne", "logical_not")
+def _not(axes: Axes, a: SimpleNamespace) -> Value:
+    holds = each(axes, lambda x, y: x == y, a.self, a.other) if a.op == "ne" else a.self
+    opposite = each(axes, lambda x: f.where(x, 0.0, 1.0), holds)
+    axes.opposites[opposite.symbol] = holds.symbol
+    return opposite
+
+
+@rule("bitwise_and", "bitwise_or", "bitwise_not")
+def _bitwise(axes: Axes, a: SimpleNamespace) -> Value:
+    if a.node.meta["val"].dtype != torch.bool:
+        raise Refused("formulas have no word for the bits of whole numbers")
+    return RULES[a.op.replace("bitwise", "logical")](axes, a)
+
+
+@rule("add", "sub", "rsub")
+def _add(axes: Axes, a: SimpleNamespace) -> Value:
+    left, right = (a.other, a.self) if a.op == "rsub" else (a.self, a.other)
+    scaled = left if a.op == "rsub" else right
+    if a.alpha != 1:
+        scaled = each(axes, lambda x: x * a.alpha, scaled)
+    left, right = (scaled, right) if a.op == "rsub" else (left, scaled)
+    return each(axes, (lambda x, y: x + y) if a.op == "add" else (lambda x, y: x - y), left, right)
+
+
+@rule("div", "floor_divide")
+def _div(axes: Axes, a: SimpleNamespace) -> Value:
+    mode = "floor" if a.op == "floor_divide" else getattr(a, "rounding_mode", None)
+    if mode is None:
+        return each(axes, lambda x, y: x / y, a.self, a.other)
+    if mode != "floor" or a.node.meta["val"].dtype.is_floating_point:
+        raise Refused(f"a quotient that is rounded ({mode}) has a word for whole numbers that are rounded down")
+    return each(axes, lambda x, y: x // y, a.self, a.other)
+
+
+@rule("remainder")
+def _remainder(axes: Axes, a: SimpleNamespace) -> Value:
+    if a.node.meta["val"].dtype.is_floating_point:
+        raise Refused("formulas have a remainder of whole numbers only")
+    return each(axes, lambda x, y: x - y * (x // y), a.self, a.other)
+
+
+@rule("pow")
+def _pow(axes: Axes, a: SimpleNamespace) -> Value:
+    if not isinstance(a.self, Value):
+        if not a.self > 0:
+            raise Refused("a power whose base is no positive constant")
+        return each(axes, lambda x: f.exp(x * math.log(a.self)), a.exponent)
+    return each(axes, lambda x: power(x, a.exponent), a.self)
+
+
+@rule("clamp", "clamp_min", "clamp_max", "hardtanh")
+def _clamp(axes: Axes, a: SimpleNamespace) -> Value:
+    least = getattr(a, "min", getattr(a, "min_val", None))
+    most = getattr(a, "max", getattr(a, "max_val", None))
+    x = a.self
+    if least is not None:
+        x = each(axes, f.maximum, x, least)
+    return x if most is None else each(axes, f.minimum, x, most)
+
+
+@rule("log1p")
+def _log1p(axes: Axes, a: SimpleNamespace) -> Value:
+    if a.of_exp is not None:
+        return each(axes, f.softplus, a.of_exp)
+    return each(axes, lambda x: f.log(1.0 + x), a.self)
+
+
+@rule("softplus")
+def _softplus(axes: Axes, a: SimpleNamespace) -> Value:
+    def of(x: Any) -> Any:
+        scaled = x if a.beta == 1 else x * a.beta
+        y = f.softplus(scaled) if a.beta == 1 else f.softplus(scaled) / a.beta
+        return y if a.threshold >= 20 else f.where(scaled > a.threshold, x, y)  # Note: beyond 20 both are equal to 1e-10
+
+    return each(axes, of, a.self)
+
+
+@rule("log_sigmoid_forward")
+def _log_sigmoid(axes: Axes, a: SimpleNamespace) -> Any:
+    return each(axes, lambda x: -f.softplus(-x), a.self), None
+
+
+@rule("gelu")
+def _gelu(axes: Axes, a: SimpleNamespace) -> Value:
+    return each(axes, f.gelu_tanh if a.approximate == "tanh" else f.gelu_erf, a.self)
+
+
+@rule("leaky_relu")
+def _leaky_relu(axes: Axes, a: SimpleNamespace) -> Value:
+    return each(axes, lambda x: f.where(x > 0.0, x, x * a.negative_slope), a.self)
+
+
+@rule("elu")
+def _elu(axes: Axes, a: SimpleNamespace) -> Value:
+    def of(x: Any) -> Any:
+        inner = x if a.input_scale == 1 else x * a.input_scale
+        below = (f.exp(inner) - 1.0) * (a.alpha * a.scale)
+        return f.where(x > 0.0, x if a.scale == 1 else x * a.scale, below)
+
+    return each(axes, of, a.self)
+
+
+@rule("where")
+def _where(axes: Axes, a: SimpleNamespace) -> Value:
+    def of(condition: Any, x: Any, y: Any) -> Any:
+        opposite = axes.opposites.get(condition) if isinstance(condition, f.Symbol) else None
+        return f.where(condition, x, y) if opposite is None else f.where(opposite, y, x)
+
+    return each(axes, of, a.condition, a.self, a.other)
+
+
+# --- Along dimensions ---------------------------------------------------------------------------------------------------------
+
+
+def _dims(value: Value, dim: Any) -> list[int]:
+    rank = len(value.dims)
+    if dim is None or dim == []:
+        return list(range(rank))
+    return [d % rank for d in (dim if isinstance(dim, (list, tuple)) else [dim])] if rank else []
+
+
+def _kept(value: Value, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+    if keepdim:
+        return tuple(() if at in dims else dim for at, dim in enumerate(value.dims))
+    return tuple(dim for at, dim in enumerate(value.dims) if at not in dims)
+
+
+def _along(value: Value, dims: Sequence[int]) -> list[str]:
+    return [part.name for at in dims for part in value.dims[at] if part.name]
+
+
+def reduced(axes: Axes, word: Callable[..., Any], value: Value, dims: Sequence[int], keepdim: bool) -> Value:
+    """A reduction of a tensor, such as f.sum."""
+    names = _along(value, dims)
+    symbol = word(value.symbol, *names) if names else value.symbol
+    if word is f.sum:  # Note: a sum of what is repeated
+        for at in dims:
+            for part in value.dims[at]:
+                symbol = symbol if part.name else symbol * f.extent(part.axis)
+    return Value(symbol, _kept(value, dims, keepdim))
+
+
+def _reduction(name: str, word: Callable[..., Any]) -> None:
+    RULES[name] = lambda axes, a: reduced(
+        axes, word, a.self, _dims(a.self, getattr(a, "dim", None)), getattr(a, "keepdim", False)
+    )
+
+
+_reduction("sum", f.sum)
+_reduction("mean", f.mean)
+_reduction("amax", f.max)
+_reduction("any", f.max)
+
+
+def _negated(axes: Axes, value: Value) -> Value:
+    return each(axes, lambda x: -x, value)
+
+
+@rule("amin")
+def _amin(axes: Axes, a: SimpleNamespace) -> Value:
+    return _negated(axes, reduced(axes, f.max, _negated(axes, a.self), _dims(a.self, a.dim), a.keepdim))
+
+
+@rule("max", "min")
+def _max(axes: Axes, a: SimpleNamespace) -> Any:
+    if hasattr(a, "other"):
+        return each(axes, getattr(f, a.op + "imum"), a.self, a.other)
+    dims = _dims(a.self, getattr(a, "dim", None))
+    keepdim = getattr(a, "keepdim", False)
+    of = a.self if a.op == "max" else _negated(axes, a.self)
+    found = reduced(axes, f.max, of, dims, keepdim)
+    found = found if a.op == "max" else _negated(axes, found)
+    return (found, None) if hasattr(a, "dim") else found
+
+
+@rule("logsumexp")
+def _logsumexp(axes: Axes, a: SimpleNamespace) -> Value:
+    dims = _dims(a.self, a.dim)
+    return reduced(axes, f.logsumexp, axes.spread(a.self, dims), dims, a.keepdim)
+
+
+@rule("_softmax", "_safe_softmax", "_log_softmax")
+def _softmax(axes: Axes, a: SimpleNamespace) -> Value:
+    words = {"_softmax": f.softmax, "_safe_softmax": f.softmax_or_zero, "_log_softmax": f.log_softmax}
+    dims = _dims(a.self, a.dim)
+    value = axes.spread(a.self, dims)
+    names = _along(value, dims)
+    if not names:  # Note: of one element it is 1, and its logarithm 0
+        return each(axes, lambda x: f.where(x == x, 0.0 if a.op == "_log_softmax" else 1.0, x), value)
+    return Value(words[a.op](value.symbol, *names), value.dims)
+
+
+def _moments(axes: Axes, value: Value, dims: Sequence[int], correction: float) -> tuple[Value, Value]:
+    """The mean and the mean of squared deviations, with dimensions of size 1."""
+    value = axes.spread(value, dims)
+    mean = reduced(axes, f.mean, value, dims, True)
+    squares = each(axes, lambda x, m: f.square(x - m), value, mean)
+    if not correction:
+        return mean, reduced(axes, f.mean, squares, dims, True)
+    count: Any = 1.0
+    for at in dims:
+        for part in value.dims[at]:
+            count = f.extent(part.axis) * count
+    axes.legal.append(f"{' * '.join(f'extent[{p.axis}]' for at in dims for p in value.dims[at]) or '1'} >= {correction + 1:g}")
+    return mean, each(axes, lambda s: s / (count - correction), reduced(axes, f.sum, squares, dims, True))
+
+
+@rule("var", "std", "var_mean")
+def _var(axes: Axes, a: SimpleNamespace) -> Any:
+    dims = _dims(a.self, getattr(a, "dim", None))
+    correction = getattr(a, "correction", 1 if getattr(a, "unbiased", True) else 0)
+    mean, var = _moments(axes, a.self, dims, 1 if correction is None else correction)
+    if not getattr(a, "keepdim", False):
+        drop = [at for at in range(len(a.self.dims)) if at not in dims]
+        mean, var = (Value(v.symbol, tuple(v.dims[at] for at in drop)) for v in (mean, var))
+    if a.op == "std":
+        return each(axes, f.sqrt, var)
+    return (var, mean) if a.op == "var_mean" else var
+
+
+def _normalised(axes: Axes, x: Value, dims: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Value, Value, Value]:
+    mean, var = _moments(axes, x, dims, 0)
+    scale = each(axes, lambda v: f.rsqrt(v + eps), var)
+    return _affine(axes, each(axes, lambda x, m, r: (x - m) * r, x, mean, scale), weight, bias), mean, scale
+
+
+def _affine(axes: Axes, y: Value, weight: Any, bias: Any) -> Value:
+    if weight is not None:
+        y = each(axes, lambda y, w: y * w, y, weight)
+    return y if bias is None else each(axes, lambda y, b: y + b, y, bias)
+
+
+@rule("native_layer_norm")
+def _layer_norm(axes: Axes, a: SimpleNamespace) -> Any:
+    rank = len(a.input.dims)
+    dims = list(range(rank - len(a.normalized_shape), rank))
+    return _normalised(axes, a.input, dims, a.weight, a.bias, a.eps)
+
+
+def _of_channels(value: Value | None, rank: int) -> Value | None:
+    """A vector along the dimension 1 of a tensor of this rank."""
+    return None if value is None else Value(value.symbol, value.dims + ((),) * (rank - 2))
+
+
+@rule("_native_batch_norm_legit_no_training")
+def _batch_norm(axes: Axes, a: SimpleNamespace) -> Any:
+    rank = len(a.input.dims)
+    mean, var, weight, bias = (_of_channels(v, rank) for v in (a.running_mean, a.running_var, a.weight, a.bias))
+    y = each(axes, lambda x, m, v: (x - m) * f.rsqrt(v + a.eps), a.input, mean, var)
+    return _affine(axes, y, weight, bias), None, None
+
+
+@rule("native_group_norm")
+def _group_norm(axes: Axes, a: SimpleNamespace) -> Any:
+    if a.group != 1:
+        raise Refused("group_norm parts the axis of channels: declare groups as an axis and write the norm with means")
+    rank = len(a.input.dims)
+    weight, bias = (_of_channels(v, rank) for v in (a.weight, a.bias))
+    return _normalised(axes, a.input, list(range(1, rank)), weight, bias, a.eps)[0], None, None
+
+
+# --- Products -----------------------------------------------------------------------------------------------------------------
+
+
+def _product(axes: Axes, left: Value, right: Value) -> Value:
+    """[..., i, k] times [..., k, j]."""
+    columns = Value(right.symbol, right.dims[:-2] + ((), right.dims[-1], right.dims[-2]))
+    rows = Value(left.symbol, left.dims[:-1] + ((), left.dims[-1]))
+    product = each(axes, lambda x, y: x * y, rows, columns)
+    return reduced(axes, f.sum, product, [len(product.dims) - 1], False)
+
+
+@rule("mm", "bmm")
+def _mm(axes: Axes, a: SimpleNamespace) -> Value:
+    return _product(axes, a.self, a.mat2)
+
+
+@rule("addmm")
+def _addmm(axes: Axes, a: SimpleNamespace) -> Value:
+    product = _product(axes, a.mat1, a.mat2)
+    if a.alpha != 1:
+        product = each(axes, lambda x: x * a.alpha, product)
+    added = a.self if a.beta == 1 else each(axes, lambda x: x * a.beta, a.self)
+    return each(axes, lambda x, y: x + y, product, added)
+
+
+@rule("mv", "dot")
+def _mv(axes: Axes, a: SimpleNamespace) -> Value:
+    product = each(axes, lambda x, y: x * y, a.self, a.vec if a.op == "mv" else a.tensor)
+    return reduced(axes, f.sum, product, [len(product.dims) - 1], False)
+
+
+# --- Shapes -------------------------------------------------------------------------------------------------------------------
+
+
+@rule("view", "_unsafe_view", "reshape")
+def _view(axes: Axes, a: SimpleNamespace) -> Value:
+    return axes.viewed(a.self, a.node.meta["val"].shape)
+
+
+@rule("permute")
+def _permute(axes: Axes, a: SimpleNamespace) -> Value:
+    return Value(a.self.symbol, tuple(a.self.dims[d] for d in a.dims))
+
+
+@rule("transpose")
+def _transpose(axes: Axes, a: SimpleNamespace) -> Value:
+    dims = list(a.self.dims)
+    dims[a.dim0], dims[a.dim1] = dims[a.dim1], dims[a.dim0]
+    return Value(a.self.symbol, tuple(dims))
+
+
+@rule("t")
+def _t(axes: Axes, a: SimpleNamespace) -> Value:
+    return Value(a.self.symbol, a.self.dims[::-1])
+
+
+@rule("unsqueeze")
+def _unsqueeze(axes: Axes, a: SimpleNamespace) -> Value:
+    at = a.dim % (len(a.self.dims) + 1)
+    return Value(a.self.symbol, a.self.dims[:at] + ((),) + a.self.dims[at:])
+
+
+@rule("squeeze")
+def _squeeze(axes: Axes, a: SimpleNamespace) -> Value:
+    dims = _dims(a.self, getattr(a, "dim", None))
+    return Value(a.self.symbol, tuple(dim for at, dim in enumerate(a.self.dims) if dim or at not in dims))
+
+
+@rule("expand")
+def _expand(axes: Axes, a: SimpleNamespace) -> Value:
+    shape = a.node.meta["val"].shape
+    own = ((),) * (len(shape) - len(a.self.dims)) + a.self.dims
+    return Value(a.self.symbol, tuple(dim or axes.parts(size) for dim, size in zip(own, shape)))
+
+
+@rule("clone", "alias", "detach", "lift_fresh_copy")
+def _same(axes: Axes, a: SimpleNamespace) -> Value:
+    return a.self
+
+
+@rule("copy")
+def _copy(axes: Axes, a: SimpleNamespace) -> Value:
+    shape = a.node.meta["val"].shape
+    return _expand(axes, SimpleNamespace(self=a.src, node=a.node)) if len(shape) else a.src
+
+
+@rule("_to_copy")
+def _cast(axes: Axes, a: SimpleNamespace) -> Value:
+    before = a.node.args[0].meta["val"].dtype
+    after = a.node.meta["val"].dtype
+    if after.is_floating_point and after.itemsize < 2:
+        raise Refused(f"a cast to {after} rounds by more than kernels do, and formulas have no word for that format")
+    if before.is_floating_point and not after.is_floating_point:
+        raise Refused(f"a cast of {before} to {after} cuts digits off")
+    if after == torch.bool and before != torch.bool:
+        return each(axes, lambda x: f.where(x == 0, 0.0, 1.0), a.self)
+    return a.self
+
+
+@rule("slice")
+def _slice(axes: Axes, a: SimpleNamespace) -> Value:
+    if a.node.meta["val"].shape != a.node.args[0].meta["val"].shape:
+        raise Refused("a part of an axis: declare the parts as tensors or axes of their own")
+    return a.self
+
+
+# --- Made from nothing ----------------------------------------------------------------------------------------------------------
+
+
+def _filled(axes: Axes, a: SimpleNamespace, number: Any) -> Value:
+    return Value(number, tuple(axes.parts(size) for size in a.node.meta["val"].shape))
+
+
+@rule("full", "full_like", "new_full")
+def _full(axes: Axes, a: SimpleNamespace) -> Value:
+    return _filled(axes, a, _number_of(a.fill_value))
+
+
+@rule("scalar_tensor")
+def _scalar(axes: Axes, a: SimpleNamespace) -> Value:
+    return Value(_number_of(a.s))
+
+
+@rule("empty", "empty_permuted", "empty_like")
+def _empty(axes: Axes, a: SimpleNamespace) -> Value:
+    return _filled(axes, a, None)
+
+
+def _number_of(x: Any) -> Any:
+    return float(x) if isinstance(x, bool) else x
+
+
+@rule("arange")
+def _arange(axes: Axes, a: SimpleNamespace) -> Value:
+    dim = axes.parts(a.node.meta["val"].shape[0])
+    start = getattr(a, "start", 0)
+    step = getattr(a, "step", 1)
+    if len(dim) != 1:
+        raise Refused("the places of a dimension of several axes")
+    at = axes.position(dim[0].axis, dim[0].axis)
+    at = at if isinstance(step, int) and step == 1 else at * step
+    at = at if isinstance(start, int) and start == 0 else at + start
+    return Value(at, ((type(dim[0])(dim[0].axis, dim[0].axis),),))
+
+
+# --- Places -------------------------------------------------------------------------------------------------------------------
+
+
+def _taken(axes: Axes, x: Value, at: Sequence[int], places: Sequence[Value], to: int) -> Value:
+    """The elements of x at these places along its dimensions `at`, whose own dimensions then stand at `to`."""
+    if any(len(x.dims[i]) != 1 for i in at):
+        raise Refused("places along a dimension that is no single axis")
+    symbols, own = axes.aligned(*places)
+    along = [x.dims[i][0] for i in at]
+    kept = tuple(dim for i, dim in enumerate(x.dims) if i not in at)
+    taken = [i for i, place in enumerate(symbols) if place is not axes.positions.get((along[i].axis, along[i].name))]
+    beside = {part.name for dim in kept for part in dim} | {along[i].name for i in taken[1:]}
+    names: list[str | None] = []
+    for part in (part for dim in own for part in dim):
+        is_twice = part.name is not None and part.name in beside
+        used = {*filter(None, beside), *x.names, *filter(None, names)}
+        names.append(axes.fresh(part.axis, used) if is_twice else part.name)
+    is_new = any(part.name != name for part, name in zip((p for dim in own for p in dim), names))
+    array = x.symbol
+    for i in range(len(at)) if is_new else taken:
+        if along[i].name:
+            array = f.take(array, along[i].name, axes.named(Value(symbols[i], own), names).symbol)
+    return Value(array, kept[:to] + axes.named(Value(symbols[0], own), names).dims + kept[to:])
+
+
+@rule("index")
+def _index(axes: Axes, a: SimpleNamespace) -> Value:
+    at = [i for i, places in enumerate(a.indices) if places is not None]
+    places = [a.indices[i] for i in at]
+    if any(node.meta["val"].dtype == torch.bool for node in a.node.args[1] if node is not None):
+        raise Refused("a mask that selects elements makes a tensor whose size depends on values")
+    is_adjacent = at[-1] - at[0] == len(at) - 1
+    return _taken(axes, a.self, at, places, at[0] if is_adjacent else 0)
+
+
+@rule("index_select")
+def _index_select(axes: Axes, a: SimpleNamespace) -> Value:
+    at = a.dim % len(a.self.dims)
+    return _taken(axes, a.self, [at], [a.index], at)
+
+
+@rule("embedding")
+def _embedding(axes: Axes, a: SimpleNamespace) -> Value:
+    return _taken(axes, a.weight, [0], [a.indices], 0)
+
+
+@rule("gather")
+def _gather(axes: Axes, a: SimpleNamespace) -> Value:
+    at = a.dim % len(a.self.dims)
+    if len(a.self.dims[at]) != 1:
+        raise Refused("places along a dimension that is no single axis")
+    other = [[part.axis for part in dim] for i, dim in enumerate(a.self.dims) if i != at]
+    if other != [[part.axis for part in dim] for i, dim in enumerate(a.index.dims) if i != at]:
+        raise Refused("gather from a part of an axis")
+    aside = Value(a.self.symbol, tuple(() if i == at else dim for i, dim in enumerate(a.self.dims)))
+    places = Value(a.index.symbol, a.index.dims)
+    (_, place), dims = axes.aligned(aside, places)
+    along = a.self.dims[at][0].name
+    array = axes.named(a.self, _names_beside(a.self, at, dims)).symbol
+    return Value(f.take(array, along, place) if along else array, dims)
+
+
+def _names_beside(x: Value, at: int, dims: Sequence[Any]) -> list[Any]:
+    """The names of the parts of x, with those of `dims` but for the dimension `at`."""
+    return [own.name if i == at else new.name for i, dim in enumerate(x.dims) for own, new in zip(dim, dim if i == at else dims[i])]

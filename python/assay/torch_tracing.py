@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces a reference in PyTorch: its ATen operations, with the sizes of axes as symbols (torch_reference.py).
+
+Importing this module imports torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+import traceback
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import fx
+from torch._decomp import core_aten_decompositions
+from torch.func import functional_call, functionalize
+from torch.fx import traceback as node_places
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.overrides import TorchFunctionMode
+
+from .errors import InputError
+
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int64, "i64": torch.int64}
+NARROW = (torch.float16, torch.bfloat16)
+_FOLDERS = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
+
+# Composed of others by torch, and lowered as they are, since formulas have a word or a tighter form for them.
+_KEPT = "softplus silu logsumexp mish _safe_softmax gelu leaky_relu elu log_sigmoid_forward var var_mean".split()
+
+
+@dataclass(frozen=True)
+class Port:
+    """A tensor that a reference gets.
+
+    Attributes:
+        name: as an argument has it.
+        axes: their names, outermost first; "1" is a single value.
+        dtype: of DTYPES; None: that of the case.
+        holds: what its elements are; None: any numbers.
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    dtype: str | None = None
+    holds: str | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What is traced, and run to compare.
+
+    Attributes:
+        call: a function or a module.
+        ports: what it gets, in the order of the op: inputs, then weights.
+        parameters: the names in a module's state_dict of those that are its own, by the port's name.
+        numbers: attributes with their defaults.
+    """
+
+    call: Callable[..., Any]
+    ports: tuple[Port, ...]
+    parameters: Mapping[str, str]
+    numbers: Mapping[str, float]
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a module, with parameters of its own."""
+        return isinstance(self.call, torch.nn.Module)
+
+    def run(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Its outputs for these tensors and numbers, by name."""
+        given = {name: value for name, value in values.items() if name not in self.parameters}
+        own = {self.parameters[name]: value for name, value in values.items() if name in self.parameters}
+        call: Any = self.call
+        if self.is_module:
+            out = functional_call(call, own, (), given)
+        elif is_positional(call):
+            out = call(*given.values())
+        else:
+            out = call(**given)
+        return tuple(out) if isinstance(out, (tuple, list)) else (out,)
+
+
+def is_positional(function: Any) -> bool:
+    """Whether it is one of torch's own in C++, whose arguments have other names."""
+    return isinstance(function, types.BuiltinFunctionType)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What is left of a reference.
+
+    Attributes:
+        graph: its ATen operations; each node's meta has its place, and its value with symbols as sizes.
+        axes: the axis of each symbol.
+    """
+
+    graph: fx.Graph
+    axes: Mapping[Any, str]
+
+
+def place_of(frames: Sequence[traceback.FrameSummary]) -> str:
+    """ "FILE:LINE: " of the innermost frame that is neither torch's nor ours; empty: there is none."""
+    own = [frame for frame in frames if not frame.filename.startswith(_FOLDERS) and not frame.filename.startswith("<")]
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
+
+
+def _own_frame() -> Any:
+    """The innermost frame that is neither torch's nor ours."""
+    frame: Any = sys._getframe(1)
+    while frame and (frame.f_code.co_filename.startswith(_FOLDERS) or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    return frame
+
+
+class Replaced(TorchFunctionMode):
+    """Functions of torch that are computed by others of the same value, from which a formula can be read.
+
+    It also keeps the place of each call, for messages.
+    """
+
+    def __init__(self, is_module: bool) -> None:
+        super().__init__()
+        self.is_module = is_module
+        self.outermost = _own_frame()  # the caller of this package
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        frame = _own_frame()
+        is_known = frame is not None and frame is not self.outermost
+        place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}: " if is_known else ""
+        node_places.set_stack_trace([place])
+        return self._called(func, place, args, kwargs or {})
+
+    def _called(self, func: Any, place: str, args: Any, kwargs: Any) -> Any:
+        if func is F.scaled_dot_product_attention:
+            return _attention(place, *args, **kwargs)
+        if func is F.rms_norm:
+            return _rms_norm(place, *args, **kwargs)
+        if func is F.layer_norm and self.is_module:
+            return _layer_norm(*args, **kwargs)
+        if func in (F.dropout, torch.dropout) and _is_training(*args, **kwargs):
+            raise InputError(f"{place}dropout in training is random: call .eval() of the module, or give the mask as an input")
+        return func(*args, **kwargs)
+
+
+def _is_training(x: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> bool:
+    return training and p > 0
+
+
+def _attention(
+    place: str,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: Any = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """As torch documents it.  torch's own splits the scale over both factors."""
+    if dropout_p > 0:
+        raise InputError(f"{place}dropout is random: leave dropout_p at 0")
+    if enable_gqa:
+        group = query.shape[-3] // key.shape[-3]
+        shared = torch.arange(query.shape[-3]) // group
+        key = torch.index_select(key, -3, shared)
+        value = torch.index_select(value, -3, shared)
+    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        seen = torch.arange(key.shape[-2])[None, :] <= torch.arange(query.shape[-2])[:, None]
+        scores = torch.where(seen, scores, -torch.inf)
+    if attn_mask is not None:
+        scores = torch.where(attn_mask, scores, -torch.inf) if attn_mask.dtype == torch.bool else scores + attn_mask
+    return torch.ops.aten._safe_softmax.default(scores, -1) @ value
+
+
+def _rms_norm(place: str, input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """As torch documents it.  torch's own rounds eps to f32."""
+    if eps is None:
+        raise InputError(f"{place}rms_norm without eps has another one for each dtype: give eps")
+    x = input.double() if input.dtype == torch.float64 else input.float()
+    y = x * torch.rsqrt(x.square().mean(tuple(range(-len(normalized_shape), 0)), keepdim=True) + eps)
+    return (y if weight is None else y * weight).to(input.dtype)
+
+
+def _layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Of a module, whose widths are those of its parameters' axes."""
+    return F.layer_norm(x, x.shape[-len(normalized_shape) :], weight, bias, eps)
+
+
+def sizes_of(axes: Sequence[str]) -> dict[str, int]:
+    """An example of sizes, from which each axis can be told: distinct primes."""
+    primes = (n for n in itertools.count(11) if all(n % k for k in range(2, int(n**0.5) + 1)))
+    return dict(zip(axes, primes))
+
+
+def axes_of(ports: Sequence[Port]) -> list[str]:
+    """The names of all axes, in the order in which they first stand."""
+    return list(dict.fromkeys(axis for port in ports for axis in port.axes if axis != "1"))
+
+
+def trace(reference: Reference) -> Trace:
+    """Traces a reference on tensors in bf16, so that its roundings to 16 bits show; on f32, where it refuses these.
+
+    Raises:
+        InputError: it does what no graph has, such as a decision by a tensor's value.  The message begins with the line.
+    """
+    try:
+        return _traced(reference, torch.bfloat16)
+    except InputError:
+        raise
+    except Exception:
+        return _traced_or_told(reference)
+
+
+def _traced_or_told(reference: Reference) -> Trace:
+    try:
+        return _traced(reference, torch.float32)
+    except InputError:
+        raise
+    except Exception as e:
+        place = place_of(traceback.extract_tb(e.__traceback__))
+        name = type(e).__name__
+        if "DataDependent" in name:
+            why = "a tensor's value decides what is computed: write torch.where in place of if"
+        else:
+            why = f"it cannot be traced: {name}: {(str(e).strip() or 'no reason is given').splitlines()[0]}"
+        raise InputError(place + why) from None
+
+
+def _traced(reference: Reference, floats: torch.dtype) -> Trace:
+    sizes = sizes_of(axes_of(reference.ports))
+    examples: list[Any] = []
+    for port in reference.ports:
+        shape = [sizes.get(axis, 1) for axis in port.axes]
+        examples.append(torch.zeros(shape, dtype=DTYPES[port.dtype] if port.dtype else floats))
+    numbers = [torch.zeros((), dtype=torch.float64) for _ in reference.numbers]
+    names = [*(port.name for port in reference.ports), *reference.numbers]
+    mode = Replaced(reference.is_module)
+
+    def call(*values: Any) -> Any:
+        with mode:
+            return reference.run(dict(zip(names, values)))
+
+    table = {op: rule for op, rule in core_aten_decompositions().items() if op._schema.name.split("::")[1] not in _KEPT}
+    with node_places.preserve_node_meta(), _quiet():
+        made = make_fx(
+            functionalize(call), decomposition_table=table, tracing_mode="symbolic", _allow_non_fake_inputs=True
+        )(*examples, *numbers)
+    return _checked(made.graph, reference, sizes)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without torch's own log of what cannot be traced, since it is told as one sentence."""
+    import logging
+
+    logger = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+    disabled = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = disabled
+
+
+def _checked(graph: fx.Graph, reference: Reference, sizes: Mapping[str, int]) -> Trace:
+    """Refuses a graph that holds for some sizes only, or that writes into what it is given."""
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    axes: dict[Any, str] = {}
+    env = None
+    for node, port in zip(placeholders, reference.ports):
+        value = node.meta["val"]
+        env = value.fake_mode.shape_env
+        for axis, size in zip(port.axes, value.shape):
+            if axis != "1":
+                _require_free(axis, size, env)
+                axes[size.node.expr] = axis
+    for guard in env.guards if env else ():
+        frame = guard.sloc.framework_loc
+        if isinstance(frame, traceback.FrameSummary) and place_of([frame]):
+            raise InputError(f"{place_of([frame])}a size decides what is computed, and an op is the same for all sizes")
+    for node in graph.nodes:
+        if node.target is torch.ops.aten.copy_.default and node.args[0] in placeholders:
+            name = [*(port.name for port in reference.ports), *reference.numbers][placeholders.index(node.args[0])]
+            raise InputError(f"{place(node)}the reference writes into '{name}': clone it first")
+    graph.eliminate_dead_code()
+    return Trace(graph, axes)
+
+
+def _require_free(axis: str, size: Any, env: Any) -> None:
+    """Refuses an axis whose size the reference has fixed."""
+    if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
+        return
+    sloc = next((g.sloc for g in env.guards if getattr(g.expr, "is_Equality", False)), None)
+    frame = sloc.framework_loc if sloc else None
+    where = place_of([frame]) if isinstance(frame, traceback.FrameSummary) else ""
+    raise InputError(
+        f"{where}the reference makes a fixed number of the extent of '{axis}': keep x.shape[...] as it is, without int(), and "
+        f"name two axes that are always equal by one name"
+    )
+
+
+def place(node: fx.Node) -> str:
+    """ "FILE:LINE: " of the reference's line that made a node; empty: it is unknown."""
+    return node.stack_trace or ""
