@@ -33,6 +33,7 @@ VARIABLE = "ASSAY_OP_FILES"  # in the environment: the files of ops in use, with
 __all__ = [
     "Op",
     "absolute",
+    "either",
     "erf",
     "exp",
     "extent",
@@ -242,6 +243,12 @@ def step(name: str, a: Symbol) -> Symbol:
 def rounded_to(dtype: str, a: Symbol) -> Symbol:
     """A result `a` that the op itself rounds to a `dtype`, like "f16"."""
     return _written(f"rounded_to[{dtype}]" + "({0})", a)
+
+
+def either(a: Symbol, b: Symbol, way: str = "") -> Symbol:
+    """Two ways to compute the same.  The answer is that of `a`; kernels that declare `way` have the errors of `b`, and without a
+    name any kernel may compute either."""
+    return _written(("either[" + way + "]" if way else "either") + "({0}, {1})", a, b)
 
 
 def scan(axis: str, first: Any, step: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import re
 from types import SimpleNamespace
 from typing import Any, Callable, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ def made(
     traced = trace(of)
     formula = _Formula(of, traced)
     results, shapes, dtypes = formula.results()
-    names = _names_of_outputs(outputs, len(results))
+    names = _names_of_outputs(outputs, len(results), {*(port.name for port in ports), *attributes})
     described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, dtypes)}
     op = f.written(
         name or _name_of(reference),
@@ -61,9 +62,14 @@ def made(
         axes=axes,
         legal=[*legal, *dict.fromkeys(formula.axes.legal)],
     )
-    steps = formula.steps_of(results)
-    op.numerics = f"stores={','.join(steps)}" if steps else None
-    _compare(op, of, names, axes)
+    op.numerics = formula.numerics(results)
+    known = os.environ.get(f.VARIABLE)
+    try:
+        _compare(op, of, names, axes)
+    except BaseException:  # Note: an op that is refused would stop every later call of the program
+        os.environ.pop(f.VARIABLE, None)
+        os.environ.update({f.VARIABLE: known} if known else {})
+        raise
     return op
 
 
@@ -78,6 +84,8 @@ def _port(name: str, given: Any) -> Port:
     for axis in names:
         if not re.fullmatch(r"[a-z][a-z0-9_]*|1", axis):
             raise InputError(f"'{name}': '{axis}' is no axis of which a reference can be traced: a name, or 1, was expected")
+        if axis != "1" and names.count(axis) > 1:
+            raise InputError(f"'{name}' has the axis '{axis}' twice, and an axis of an op stands once in a tensor")
     dtype = options.get("dtype")
     if dtype is not None and dtype not in DTYPES:
         raise InputError(f"'{name}': the dtype '{dtype}' is none of {', '.join(DTYPES)}")
@@ -124,9 +132,10 @@ def _about(reference: Any) -> str:
     return " ".join((inspect.getdoc(reference) or "").split("\n\n")[0].split()) if inspect.isfunction(reference) else ""
 
 
-def _names_of_outputs(names: Sequence[str] | None, count: int) -> list[str]:
+def _names_of_outputs(names: Sequence[str] | None, count: int, taken: set[str]) -> list[str]:
     if names is None:
-        return ["y"] if count == 1 else [f"y{i}" for i in range(count)]
+        own = (["y"], ["out"], ["result"]) if count == 1 else ([f"{stem}{i}" for i in range(count)] for stem in ("y", "out", "result"))
+        return next(names for names in own if not taken & set(names))
     names = [names] if isinstance(names, str) else list(names)
     if len(names) != count:
         raise InputError(f"the reference returns {count} tensors, and {len(names)} names of outputs were given")
@@ -239,8 +248,8 @@ class _Formula:
         self.steps[symbol] = ("weights" if is_weights else name, value.symbol)
         return Value(symbol, value.dims)
 
-    def steps_of(self, results: Sequence[f.Symbol]) -> list[str]:
-        """The names of the steps of which these results are made, in their order."""
+    def numerics(self, results: Sequence[f.Symbol]) -> str | None:
+        """What the reference declares as a kernel: the steps of these results that it stores, and its form of GELU."""
         reached: set[f.Symbol] = set()
         left = list(results)
         while left:
@@ -248,7 +257,10 @@ class _Formula:
             if symbol not in reached:
                 reached.add(symbol)
                 left.extend(symbol.of)
-        return list(dict.fromkeys(name for symbol, (name, _) in self.steps.items() if symbol in reached))
+        steps = list(dict.fromkeys(name for symbol, (name, _) in self.steps.items() if symbol in reached))
+        words = [f"stores={','.join(steps)}"] if steps else []
+        words += ["cancelling_gelu"] if any(symbol.text.startswith("gelu_") for symbol in reached) else []
+        return " ".join(words) or None
 
     def _outputs(self, node: fx.Node) -> tuple[list[f.Symbol], list[str], list[torch.dtype | None]]:
         returned = node.args[0] if isinstance(node.args[0], (list, tuple)) else (node.args[0],)
@@ -273,7 +285,9 @@ class _Formula:
 def _word(node: Any) -> str:
     """The name of a node's operation, without its overload."""
     schema = getattr(node.target, "_schema", None)
-    return schema.name.split("::")[1] if schema else getattr(node.target, "__name__", str(node.target))
+    if not schema:
+        return getattr(node.target, "__name__", str(node.target))
+    return schema.name.split("::")[1].removesuffix("_")  # Note: torch's own code writes into what only it has
 
 
 def _symbols_of(value: Any) -> list[Any]:

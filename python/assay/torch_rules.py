@@ -82,6 +82,16 @@ _binary("logical_and", lambda x, y: x & y)
 _binary("logical_or", f.maximum)
 
 
+@rule("isnan")
+def _isnan(axes: Axes, a: SimpleNamespace) -> Value:
+    return _not(axes, SimpleNamespace(op="ne", self=a.self, other=a.self))
+
+
+@rule("xlogy")
+def _xlogy(axes: Axes, a: SimpleNamespace) -> Value:
+    return each(axes, lambda x, y: f.where(x == 0.0, 0.0, x * f.log(y)), a.self, a.other)
+
+
 @rule("ne", "logical_not")
 def _not(axes: Axes, a: SimpleNamespace) -> Value:
     holds = each(axes, lambda x, y: x == y, a.self, a.other) if a.op == "ne" else a.self
@@ -331,8 +341,12 @@ def _of_channels(value: Value | None, rank: int) -> Value | None:
 def _batch_norm(axes: Axes, a: SimpleNamespace) -> Any:
     rank = len(a.input.dims)
     mean, var, weight, bias = (_of_channels(v, rank) for v in (a.running_mean, a.running_var, a.weight, a.bias))
-    y = each(axes, lambda x, m, v: (x - m) * f.rsqrt(v + a.eps), a.input, mean, var)
-    return _affine(axes, y, weight, bias), None, None
+    scale = each(axes, lambda v: f.rsqrt(v + a.eps), var)
+    plain = _affine(axes, each(axes, lambda x, m, r: (x - m) * r, a.input, mean, scale), weight, bias)
+    scale = _affine(axes, scale, weight, None)  # Note: torch folds the four vectors into two
+    shift = _affine(axes, each(axes, lambda m, s: -(m * s), mean, scale), None, bias)
+    folded = each(axes, lambda x, s, t: x * s + t, a.input, scale, shift)
+    return each(axes, f.either, plain, folded), None, None
 
 
 @rule("native_group_norm")

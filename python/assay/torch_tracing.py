@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
+import math
+import re
 import sys
 import traceback
 import types
@@ -31,7 +34,7 @@ NARROW = (torch.float16, torch.bfloat16)
 _FOLDERS = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 
 # Composed of others by torch, and lowered as they are, since formulas have a word or a tighter form for them.
-_KEPT = "softplus silu logsumexp mish _safe_softmax gelu leaky_relu elu log_sigmoid_forward var var_mean".split()
+_KEPT = "softplus silu logsumexp mish _safe_softmax gelu leaky_relu elu log_sigmoid_forward var var_mean xlogy".split()
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,48 @@ def _own_frame() -> Any:
     return frame
 
 
+class Sizes:
+    """The symbols that stand for the extents of axes while a reference is traced."""
+
+    def __init__(self, ports: Sequence[Port], tensors: Sequence[Any]) -> None:
+        self.axes: dict[Any, str] = {}
+        self.env: Any = None
+        for port, tensor in zip(ports, tensors):
+            for axis, size in zip(port.axes, tensor.shape):
+                if axis != "1":
+                    self.axes[size.node.expr] = axis
+                    self.env = size.node.shape_env
+
+    def require_free(self, who: str | None = None) -> None:
+        """Refuses an axis whose size became a fixed number.  `who`: whose code did it; None: the line that torch has noted."""
+        if self.env is None or not self.env.replacements:
+            return
+        symbol = next((symbol for symbol in self.axes if symbol in self.env.replacements), None)
+        if symbol is None:
+            return
+        guards = (guard for guard in self.env.guards if symbol in guard.expr.free_symbols)
+        frame = next((guard.sloc.framework_loc for guard in guards), None)
+        place = place_of([frame]) if isinstance(frame, traceback.FrameSummary) else ""
+        if who and not place:
+            raise InputError(f"{who} makes a fixed number of the extent of '{self.axes[symbol]}'")
+        raise InputError(
+            f"{place}the reference makes a fixed number of the extent of '{self.axes[symbol]}': keep x.shape[...] as it is, without "
+            f"int() or a loop over it, and give axes that are always equal one name"
+        )
+
+    def require_no_choice(self) -> None:
+        """Refuses a reference whose own code compares sizes."""
+        for guard in self.env.guards if self.env else ():
+            frame = guard.sloc.framework_loc
+            if isinstance(frame, traceback.FrameSummary) and place_of([frame]):
+                raise InputError(f"{place_of([frame])}a size decides what is computed, and an op is the same for all sizes")
+
+    def named(self, text: str) -> str:
+        """A message with the names of axes in place of symbols."""
+        names = {str(symbol): axis for symbol, axis in self.axes.items()}
+        return re.sub(r"\bs\d+\b", lambda found: names.get(found[0], found[0]), text)
+
+
 class Replaced(TorchFunctionMode):
     """Functions of torch that are computed by others of the same value, from which a formula can be read.
 
@@ -128,15 +173,23 @@ class Replaced(TorchFunctionMode):
         super().__init__()
         self.is_module = is_module
         self.outermost = _own_frame()  # the caller of this package
+        self.sizes: Sizes | None = None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         frame = _own_frame()
         is_known = frame is not None and frame is not self.outermost
         place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}: " if is_known else ""
         node_places.set_stack_trace([place])
-        return self._called(func, place, args, kwargs or {})
+        if self.sizes is None:
+            return self._called(func, place, args, kwargs or {})
+        self.sizes.require_free()
+        result = self._called(func, place, args, kwargs or {})
+        self.sizes.require_free(f"{place}{getattr(func, '__name__', 'torch')}: torch")
+        return result
 
     def _called(self, func: Any, place: str, args: Any, kwargs: Any) -> Any:
+        if func is F.linear and self.sizes is not None:
+            return _linear(*args, **kwargs)
         if func is F.scaled_dot_product_attention:
             return _attention(place, *args, **kwargs)
         if func is F.rms_norm:
@@ -150,6 +203,14 @@ class Replaced(TorchFunctionMode):
 
 def _is_training(x: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> bool:
     return training and p > 0
+
+
+def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """torch's own fixes sizes where there is a bias."""
+    if bias is None or x.dim() < 2:
+        return torch.matmul(x, weight.transpose(0, 1)) if bias is None else torch.matmul(x, weight.transpose(0, 1)) + bias
+    rows = torch.addmm(bias, x.reshape(-1, x.shape[-1]), weight.transpose(0, 1))
+    return rows.view(*x.shape[:-1], weight.shape[0])
 
 
 def _attention(
@@ -211,30 +272,23 @@ def trace(reference: Reference) -> Trace:
     Raises:
         InputError: it does what no graph has, such as a decision by a tensor's value.  The message begins with the line.
     """
-    try:
-        return _traced(reference, torch.bfloat16)
-    except InputError:
-        raise
-    except Exception:
-        return _traced_or_told(reference)
+    for floats in (torch.bfloat16, torch.float32):
+        mode = Replaced(reference.is_module)
+        try:
+            return _traced(reference, floats, mode)
+        except InputError:
+            raise
+        except Exception as e:
+            told = e
+    where = place_of(traceback.extract_tb(told.__traceback__))
+    if "DataDependent" in type(told).__name__:
+        raise InputError(f"{where}a tensor's value decides what is computed: write torch.where in place of if") from None
+    why = (str(told).strip() or "no reason is given").splitlines()[0]
+    why = mode.sizes.named(why) if mode.sizes else why
+    raise InputError(f"{where}it cannot be traced: {type(told).__name__}: {why}") from None
 
 
-def _traced_or_told(reference: Reference) -> Trace:
-    try:
-        return _traced(reference, torch.float32)
-    except InputError:
-        raise
-    except Exception as e:
-        place = place_of(traceback.extract_tb(e.__traceback__))
-        name = type(e).__name__
-        if "DataDependent" in name:
-            why = "a tensor's value decides what is computed: write torch.where in place of if"
-        else:
-            why = f"it cannot be traced: {name}: {(str(e).strip() or 'no reason is given').splitlines()[0]}"
-        raise InputError(place + why) from None
-
-
-def _traced(reference: Reference, floats: torch.dtype) -> Trace:
+def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:
     sizes = sizes_of(axes_of(reference.ports))
     examples: list[Any] = []
     for port in reference.ports:
@@ -242,69 +296,55 @@ def _traced(reference: Reference, floats: torch.dtype) -> Trace:
         examples.append(torch.zeros(shape, dtype=DTYPES[port.dtype] if port.dtype else floats))
     numbers = [torch.zeros((), dtype=torch.float64) for _ in reference.numbers]
     names = [*(port.name for port in reference.ports), *reference.numbers]
-    mode = Replaced(reference.is_module)
 
     def call(*values: Any) -> Any:
+        mode.sizes = Sizes(reference.ports, values)
         with mode:
             return reference.run(dict(zip(names, values)))
 
     table = {op: rule for op, rule in core_aten_decompositions().items() if op._schema.name.split("::")[1] not in _KEPT}
-    with node_places.preserve_node_meta(), _quiet():
+    with node_places.preserve_node_meta(), _quiet(), _symbolic_roots():
         made = make_fx(
             functionalize(call), decomposition_table=table, tracing_mode="symbolic", _allow_non_fake_inputs=True
         )(*examples, *numbers)
-    return _checked(made.graph, reference, sizes)
+    assert mode.sizes
+    mode.sizes.require_free()
+    mode.sizes.require_no_choice()
+    placeholders = [node for node in made.graph.nodes if node.op == "placeholder"]
+    for node in made.graph.nodes:
+        if node.target is torch.ops.aten.copy_.default and node.args[0] in placeholders:
+            raise InputError(f"{place(node)}the reference writes into '{names[placeholders.index(node.args[0])]}': clone it first")
+    made.graph.eliminate_dead_code()
+    return Trace(made.graph, mode.sizes.axes)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Without torch's own log of what cannot be traced, since it is told as one sentence."""
-    import logging
-
-    logger = logging.getLogger("torch.fx.experimental.symbolic_shapes")
-    disabled = logger.disabled
-    logger.disabled = True
+    loggers = [logging.getLogger(name) for name in ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     try:
         yield
     finally:
-        logger.disabled = disabled
+        for logger, disabled in zip(loggers, before):
+            logger.disabled = disabled
 
 
-def _checked(graph: fx.Graph, reference: Reference, sizes: Mapping[str, int]) -> Trace:
-    """Refuses a graph that holds for some sizes only, or that writes into what it is given."""
-    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-    axes: dict[Any, str] = {}
-    env = None
-    for node, port in zip(placeholders, reference.ports):
-        value = node.meta["val"]
-        env = value.fake_mode.shape_env
-        for axis, size in zip(port.axes, value.shape):
-            if axis != "1":
-                _require_free(axis, size, env)
-                axes[size.node.expr] = axis
-    for guard in env.guards if env else ():
-        frame = guard.sloc.framework_loc
-        if isinstance(frame, traceback.FrameSummary) and place_of([frame]):
-            raise InputError(f"{place_of([frame])}a size decides what is computed, and an op is the same for all sizes")
-    for node in graph.nodes:
-        if node.target is torch.ops.aten.copy_.default and node.args[0] in placeholders:
-            name = [*(port.name for port in reference.ports), *reference.numbers][placeholders.index(node.args[0])]
-            raise InputError(f"{place(node)}the reference writes into '{name}': clone it first")
-    graph.eliminate_dead_code()
-    return Trace(graph, axes)
+@contextlib.contextmanager
+def _symbolic_roots() -> Iterator[None]:
+    """With a math.sqrt that leaves a size symbolic, as math.sqrt(x.shape[-1]) stands in many references."""
+    of_number = math.sqrt
 
+    def sqrt(x: Any) -> Any:
+        return torch.sym_float(x) ** 0.5 if isinstance(x, (torch.SymInt, torch.SymFloat)) else of_number(x)
 
-def _require_free(axis: str, size: Any, env: Any) -> None:
-    """Refuses an axis whose size the reference has fixed."""
-    if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
-        return
-    sloc = next((g.sloc for g in env.guards if getattr(g.expr, "is_Equality", False)), None)
-    frame = sloc.framework_loc if sloc else None
-    where = place_of([frame]) if isinstance(frame, traceback.FrameSummary) else ""
-    raise InputError(
-        f"{where}the reference makes a fixed number of the extent of '{axis}': keep x.shape[...] as it is, without int(), and "
-        f"name two axes that are always equal by one name"
-    )
+    math.sqrt = sqrt  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        math.sqrt = of_number
 
 
 def place(node: fx.Node) -> str:
