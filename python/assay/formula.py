@@ -517,6 +517,12 @@ def written(name: str, about: str | None, results: Sequence[Any], **parts: Any) 
     return Op(name, json.dumps(described, indent=2) + "\n")
 
 
+def text_of(number: Symbol) -> str:
+    """A number or a condition that is computed from extents, as a condition of an op has it."""
+    parts = (part.text if part.is_leaf or part.text.startswith("extent[") else f"({text_of(part)})" for part in number.of)
+    return number.text.format(*parts)
+
+
 def read(path: str | os.PathLike[str]) -> Op:
     """The op of a JSON file.
 

@@ -7,8 +7,12 @@ of each operation is in torch_rules.py.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Iterable, Mapping, Sequence
+
+import sympy
+from torch.utils._sympy.functions import FloorDiv
 
 from . import formula as f
 from .errors import InputError
@@ -53,12 +57,14 @@ class Value:
 class Axes:
     """The axes of an op, and the sizes of its tensors in terms of them."""
 
-    def __init__(self, of_symbols: Mapping[Any, str], taken: Iterable[str]) -> None:
-        """`taken`: names that no new axis may have."""
+    def __init__(self, of_symbols: Mapping[Any, str], sizes: Mapping[str, int], taken: Iterable[str]) -> None:
+        """`sizes`: an example, by which equal sizes are told.  `taken`: names that no new axis may have."""
         self.of_symbols = of_symbols
+        self.example = {symbol: sizes[axis] for symbol, axis in of_symbols.items()}
         self.symbols = {axis: symbol for symbol, axis in of_symbols.items()}
         self.taken = {*taken, *self.symbols}
-        self.legal: list[str] = []  # conditions on extents that the rules found
+        self.conditions: list[Any] = []  # on extents, for which it is defined
+        self.made: dict[str, Symbol] = {}  # extents of axes that no tensor has, as a part of one
         self.opposites: dict[Symbol, Symbol] = {}  # of conditions: what does not hold where they hold
         self.positions: dict[tuple[str, str], Symbol] = {}
 
@@ -70,20 +76,60 @@ class Axes:
     def position(self, axis: str, name: str) -> Symbol:
         """0, 1, ... along the axis `name`, which is as long as `axis`."""
         if (axis, name) not in self.positions:
-            self.positions[axis, name] = f.index(name) if name == axis else f.index(name, f.extent(axis))
+            is_own = name == axis and axis not in self.made
+            self.positions[axis, name] = f.index(name) if is_own else f.index(name, self.extent(axis))
         return self.positions[axis, name]
+
+    def extent(self, axis: str) -> Symbol:
+        """The extent of an axis."""
+        return self.made[axis] if axis in self.made else f.extent(axis)
+
+    def require_least(self, axes: Sequence[str], least: int) -> None:
+        """The op is defined where the product of these extents is at least so much."""
+        self.conditions.append(sympy.Ge(math.prod(self.symbols[axis] for axis in axes), least, evaluate=False))
+
+    def part_of(self, axis: str, size: Any) -> str:
+        """The axis of a part of an axis."""
+        return self._part_of(axis, _expression(size))
+
+    def _part_of(self, axis: str, expression: Any) -> str:
+        known = next((name for name, symbol in self.symbols.items() if symbol == expression), None)
+        if known:
+            return known
+        name = next(f"{axis}_part{i}" for i in range(1, len(self.symbols) + 2) if f"{axis}_part{i}" not in self.symbols)
+        if expression.free_symbols:
+            self.conditions.append(sympy.Ge(expression, 1, evaluate=False))
+        self.made[name] = as_symbol(self.number_of(expression))
+        self.symbols[name] = expression
+        self.taken.add(name)
+        return name
 
     def parts(self, size: Any) -> Dim:
         """The parts of a dimension of this size along which values are repeated."""
         if not is_symbolic(size):
-            if int(size) == 1:
-                return ()
-            raise Refused(f"a dimension of size {size}, which is the extent of no axis")
+            return () if int(size) == 1 else (Part(self.part_of("fixed", int(size)), None),)
         expression = size.node.expr
-        factors = expression.args if expression.is_Mul else (expression,)
-        if any(factor not in self.of_symbols for factor in factors):
-            raise Refused(f"a dimension of size {self.said(expression)}, which is the extent of no axis")
-        return tuple(Part(self.of_symbols[factor], None) for factor in factors)
+        axes = {symbol: axis for axis, symbol in self.symbols.items()}
+        factors = expression.args if expression not in axes and expression.is_Mul else (expression,)
+        parts = []
+        for factor in factors:
+            if factor not in axes:
+                of = next((axis for symbol, axis in self.of_symbols.items() if symbol in factor.free_symbols), None)
+                if of is None and not factor.is_Integer:
+                    raise Refused(f"a dimension of size {self.said(expression)}, which no extent gives")
+                axes[factor] = self._part_of(of or "fixed", factor)
+            parts.append(Part(axes[factor], None))
+        return tuple(parts)
+
+    def is_whole(self, dim: Dim, size: Any) -> bool:
+        """Whether a dimension has this size."""
+        return self._example_of(dim) == self._example_size(size)
+
+    def _example_of(self, dim: Iterable[Part]) -> int:
+        return math.prod(int(self.symbols[part.axis].subs(self.example)) for part in dim)
+
+    def _example_size(self, size: Any) -> int:
+        return int(size.node.expr.subs(self.example)) if is_symbolic(size) else int(size)
 
     def said(self, expression: Any) -> str:
         """A size as text, with the names of axes."""
@@ -91,9 +137,10 @@ class Axes:
 
     def number(self, value: Any) -> Any:
         """A number of the graph, which may be computed from sizes."""
-        return self._number(value.node.expr) if is_symbolic(value) else value
+        return self.number_of(value.node.expr) if is_symbolic(value) else value
 
-    def _number(self, e: Any) -> Any:
+    def number_of(self, e: Any) -> Any:
+        """A number that is computed from symbols."""
         kind = type(e).__name__
         if e in self.of_symbols:
             return f.extent(self.of_symbols[e])
@@ -101,20 +148,32 @@ class Axes:
             return int(e)
         if e.is_Float or e.is_Rational:
             return float(e)
-        of = [self._number(argument) for argument in e.args]
+        of = [self.number_of(argument) for argument in e.args]
         if kind == "ToFloat":
             return of[0]
-        if e.is_Add or e.is_Mul:
+        if e.is_Add:
+            terms = sorted(e.args, key=lambda term: bool(term.could_extract_minus_sign()))
+            total = self.number_of(terms[0])
+            for term in terms[1:]:
+                total = total - self.number_of(-term) if term.could_extract_minus_sign() else total + self.number_of(term)
+            return total
+        if e.is_Mul:
             total = of[0]
-            for term in of[1:]:
-                total = total + term if e.is_Add else total * term
+            for factor in of[1:]:
+                total = total * factor
             return total
         if kind in ("FloatTrueDiv", "IntTrueDiv"):
             return of[0] / of[1]
         if kind in ("FloorDiv", "CleanDiv"):
-            return of[0] // of[1]
+            return as_symbol(of[0]) // of[1]
+        if kind in ("Mod", "PythonMod"):
+            return of[0] - of[1] * (as_symbol(of[0]) // of[1])
         if kind in ("FloatPow", "PowByNatural", "Pow"):
             return power(of[0], of[1])
+        if kind == "Equality":
+            return as_symbol(of[0]) == of[1]
+        if kind == "GreaterThan":
+            return as_symbol(of[0]) >= of[1]
         if kind in ("Max", "Min"):
             return (f.maximum if kind == "Max" else f.minimum)(*of)
         if kind in _FUNCTIONS:
@@ -150,7 +209,10 @@ class Axes:
         """The arrays of tensors that torch broadcasts, with the same names in the same dimensions; and these dimensions."""
         rank = max(len(value.dims) for value in values)
         padded = [Value(value.symbol, ((),) * (rank - len(value.dims)) + value.dims) for value in values]
-        used = {name for value in values for name in value.names}
+        for at in range(rank):
+            fewest = min((v.dims[at] for v in padded if v.dims[at]), key=lambda dim: self._oddness(dim), default=())
+            padded = [self._matched(v, at, fewest) if v.dims[at] else v for v in padded]
+        used = {name for value in padded for name in value.names}
         target: list[Dim] = []
         for at in range(rank):
             target.append(self._common([v.dims[at] for v in padded if v.dims[at]], used, target))
@@ -168,7 +230,7 @@ class Axes:
         for dim in dims:
             own = [part.axis for part in dim]
             if own != axes and (sorted(own) != sorted(axes) or any(part.name for part in dim)):
-                raise Refused(f"a dimension of {' times '.join(own)} meets one of {' times '.join(axes)}")
+                raise Refused(f"a dimension of {_said(dim)} meets one of {_said(pattern)}")
         there = {part.name for dim in before for part in dim}
         parts = []
         for i, axis in enumerate(axes):
@@ -198,42 +260,146 @@ class Axes:
             made[at] = tuple(parts)
         return Value(symbol, tuple(made))
 
-    def viewed(self, value: Value, shape: Sequence[Any]) -> Value:
-        """The tensor with another shape, whose dimensions may merge axes or part what was merged."""
-        left = [part for dim in value.dims for part in dim]
-        dims = []
-        for size in shape:
-            dim: list[Part] = []
-            expression = size.node.expr if is_symbolic(size) else size
-            while self._product(dim) != expression:
-                if not left:
-                    raise Refused(self._parted(value, shape))
-                dim.append(left.pop(0))
-                if expression == 1:
-                    raise Refused(self._parted(value, shape))
-            dims.append(tuple(dim))
-        return Value(value.symbol, tuple(dims))
+    def _oddness(self, dim: Dim) -> tuple[int, int]:
+        return len(dim), sum(part.axis in self.made for part in dim)
 
-    def _product(self, dim: Sequence[Part]) -> Any:
-        total: Any = 1
-        for part in dim:
-            total = total * self.symbols[part.axis]
-        return total
+    def _matched(self, value: Value, at: int, dim: Dim) -> Value:
+        """The tensor with the axes of another dimension of the same size in place of its own."""
+        own = [part.axis for part in value.dims[at]]
+        axes = [part.axis for part in dim]
+        if own == axes or (sorted(own) == sorted(axes) and not any(part.name for part in value.dims[at])):
+            return value
+        while axes and own and axes[0] == own[0]:
+            axes.pop(0)
+            own.pop(0)
+        begin = len(dim) - len(axes)
+        while axes and own and axes[-1] == own[-1]:
+            axes.pop()
+            own.pop()
+        if len(axes) != 1:
+            raise Refused(f"a dimension of {_said(value.dims[at])} meets one of {_said(dim)}")
+        return self._joined(value, at, begin, len(own), axes[0])
+
+    def _joined(self, value: Value, at: int, begin: int, count: int, axis: str) -> Value:
+        """The tensor with one axis in place of `count` parts of a dimension, which are as long together."""
+        parts = value.dims[at][begin : begin + count]
+        is_there = any(part.name for part in parts)
+        name = self.fresh(axis, value.names) if axis in value.names else axis
+        place: Any = self.position(axis, name)
+        symbol = value.symbol
+        for i, part in reversed(list(enumerate(parts))):
+            outer = place // self.extent(part.axis) if i else None
+            if part.name:
+                symbol = f.take(symbol, part.name, place if outer is None else place - outer * self.extent(part.axis))
+            place = outer
+        new = (*value.dims[at][:begin], Part(axis, name if is_there else None), *value.dims[at][begin + count :])
+        return Value(symbol, (*value.dims[:at], new, *value.dims[at + 1 :]))
+
+    def viewed(self, value: Value, shape: Sequence[Any]) -> Value:
+        """The tensor with another shape, whose dimensions merge axes or part them."""
+        symbol = value.symbol
+        left = [part for dim in value.dims for part in dim]
+        sizes = list(shape)
+        dims: list[Dim] = []
+        while sizes:
+            new = [sizes.pop(0)]
+            if self._example_size(new[0]) == 1:
+                dims.append(())
+                continue
+            old: list[Part] = []
+            while self._example_of(old) != math.prod(map(self._example_size, new)):
+                is_short = self._example_of(old) < math.prod(map(self._example_size, new))
+                if not (left if is_short else sizes):
+                    raise Refused(self._parted(value, shape))
+                if is_short:
+                    old.append(left.pop(0))
+                else:
+                    new.append(sizes.pop(0))
+            if len(new) > 1 and len(old) > 1:
+                raise Refused(self._parted(value, shape))
+            if len(new) == 1:
+                dims.append(tuple(old))
+            else:
+                used = [*value.names, *(p.name for dim in dims for p in dim if p.name)]
+                symbol, parts = self._split(symbol, old[0], [_expression(size) for size in new], used)
+                dims.extend(parts)
+        return Value(symbol, tuple(dims))
+
+    def split(self, value: Value, at: int, count: int) -> Value:
+        """The tensor with two dimensions in place of one of a single axis: `count` groups, and what each has."""
+        if len(value.dims[at]) != 1:
+            raise Refused("groups of a dimension that is no single axis")
+        size = self.symbols[value.dims[at][0].axis]
+        self.conditions.append(sympy.Eq(sympy.Mod(size, count), 0, evaluate=False))
+        sizes = [sympy.Integer(count), FloorDiv(size, count)]
+        symbol, dims = self._split(value.symbol, value.dims[at][0], sizes, value.names)
+        return Value(symbol, (*value.dims[:at], *dims, *value.dims[at + 1 :]))
+
+    def merged(self, value: Value, at: int, axis: str) -> Value:
+        """The tensor with one dimension of an axis in place of the two at `at`."""
+        dims = (*value.dims[:at], value.dims[at] + value.dims[at + 1], *value.dims[at + 2 :])
+        return self._joined(Value(value.symbol, dims), at, 0, len(dims[at]), axis)
+
+    def _split(self, symbol: Symbol, part: Part, sizes: Sequence[Any], used: Sequence[str]) -> tuple[Symbol, list[Dim]]:
+        """An array and dimensions of these sizes in place of one part."""
+        place: Any = None
+        dims: list[Dim] = []
+        taken = {*used} - {part.name}
+        for size in sizes:
+            if size == 1:
+                dims.append(())
+                continue
+            axis = self._part_of(part.axis, size)
+            name = self.fresh(axis, taken) if axis in taken else axis
+            taken.add(name)
+            position = self.position(axis, name)
+            place = place * self.extent(axis) + position if place is not None else position
+            dims.append((Part(axis, name if part.name else None),))
+        return (f.take(symbol, part.name, place) if part.name else symbol), dims
 
     def _parted(self, value: Value, shape: Sequence[Any]) -> str:
-        now = ", ".join(" times ".join(p.axis for p in dim) or "1" for dim in value.dims)
+        now = ", ".join(_said(dim) for dim in value.dims)
         new = ", ".join(self.said(size.node.expr) if is_symbolic(size) else str(size) for size in shape)
-        return f"a view of [{now}] as [{new}] parts an axis: declare its parts as axes of their own"
+        return f"a view of [{now}] as [{new}]: declare the parts of an axis as axes of their own"
 
     def output(self, value: Value) -> tuple[Symbol, str]:
         """The array of an output and its axes, as an op declares them."""
+        for at, dim in enumerate(value.dims):
+            sizes = {self._example_of((Part(axis, None),)): axis for axis in self.of_symbols.values()}
+            known = sizes.get(self._example_of(dim))
+            if dim and known and [part.axis for part in dim] != [known]:
+                value = self._joined(value, at, 0, len(dim), known)
         value = self.spread(value, range(len(value.dims)))
         if any(len(dim) > 1 for dim in value.dims):
             raise Refused("an output has a dimension of several axes: return it before they are merged")
-        axes = [part.axis for dim in value.dims for part in dim]
+        axes = [self._declared(part.axis) for dim in value.dims for part in dim]
         if len(set(axes)) < len(axes):
             raise Refused(f"an output has the axis '{max(axes, key=axes.count)}' twice")
-        return self.named(value, axes).symbol, " ".join(dim[0].axis if dim else "1" for dim in value.dims) or "1"
+        shape = " ".join(self._declared(dim[0].axis) if dim else "1" for dim in value.dims) or "1"
+        return self.named(value, axes).symbol, shape
+
+    def _declared(self, axis: str) -> str:
+        """The axis as a tensor of the op has it: "cols/2" of a half."""
+        if axis not in self.made:
+            return axis
+        size = self.symbols[axis]
+        of = next((a for s, a in self.of_symbols.items() if s in size.free_symbols), None)
+        example = int(size.subs(self.example))
+        whole = self._example_of((Part(of, None),)) if of else 0
+        if of is None or whole % example:
+            raise Refused(f"an output has a dimension of size {self.said(size)}, and a tensor's is that of an axis or of its n-th part")
+        name = f"{of}/{whole // example}"
+        self.conditions.append(sympy.Eq(sympy.Mod(self.symbols[of], whole // example), 0, evaluate=False))
+        self.positions[axis, name] = f.index(name)
+        return name
+
+
+def _expression(size: Any) -> Any:
+    return size.node.expr if is_symbolic(size) else sympy.Integer(int(size))
+
+
+def _said(dim: Dim) -> str:
+    return " times ".join(part.axis for part in dim) or "1"
 
 
 def _in_order(value: Value, target: Sequence[Dim]) -> Value:
@@ -243,6 +409,11 @@ def _in_order(value: Value, target: Sequence[Dim]) -> Value:
         is_other = own and [part.axis for part in own] != [part.axis for part in dim]
         dims.append(tuple(replace(part, name=None) for part in dim) if is_other else own)
     return Value(value.symbol, tuple(dims))
+
+
+def as_symbol(x: Any) -> Symbol:
+    """A number as a symbol."""
+    return x if isinstance(x, Symbol) else Symbol(repr(x), is_leaf=True)
 
 
 def is_symbolic(size: Any) -> bool:

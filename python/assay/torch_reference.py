@@ -20,7 +20,7 @@ from torch import fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import formula as f
-from . import judging
+from . import judging, library
 from .errors import Error, InputError
 from .torch_lowering import Axes, Part, Refused, Value, is_symbolic
 from .torch_rules import MOVES, RULES
@@ -49,10 +49,11 @@ def made(
     traced = trace(of)
     formula = _Formula(of, traced)
     results, shapes, dtypes = formula.results()
+    conditions = formula.conditions()
     names = _names_of_outputs(outputs, len(results), {*(port.name for port in ports), *attributes})
     described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, dtypes)}
     op = f.written(
-        name or _name_of(reference),
+        name or _free(_name_of(reference)),
         about or _about(reference),
         results,
         inputs=inputs,
@@ -60,12 +61,12 @@ def made(
         outputs=described,
         attributes=attributes,
         axes=axes,
-        legal=[*legal, *dict.fromkeys(formula.axes.legal)],
+        legal=[*legal, *dict.fromkeys(conditions)],
     )
     op.numerics = formula.numerics(results)
     known = os.environ.get(f.VARIABLE)
     try:
-        _compare(op, of, names, axes)
+        _compare(op, of, names, axes, traced, formula.axes.conditions)
     except BaseException:  # Note: an op that is refused would stop every later call of the program
         os.environ.pop(f.VARIABLE, None)
         os.environ.update({f.VARIABLE: known} if known else {})
@@ -89,6 +90,8 @@ def _port(name: str, given: Any) -> Port:
     dtype = options.get("dtype")
     if dtype is not None and dtype not in DTYPES:
         raise InputError(f"'{name}': the dtype '{dtype}' is none of {', '.join(DTYPES)}")
+    if dtype in ("i32", "i64") and "holds" not in options:
+        raise InputError(f"'{name}' is of whole numbers: say what it holds, like 'indices_of(vocab)'")
     return Port(name, names, dtype, options.get("holds"))
 
 
@@ -127,6 +130,11 @@ def _name_of(reference: Any) -> str:
     return name if name[:1].isalpha() and name != "lambda" else "reference"
 
 
+def _free(name: str) -> str:
+    """A name that no op of this package has."""
+    return f"{name}_of_torch" if name in library.call(["list", "ops"]).out.split() else name
+
+
 def _about(reference: Any) -> str:
     """The first paragraph of a function's docstring."""
     return " ".join((inspect.getdoc(reference) or "").split("\n\n")[0].split()) if inspect.isfunction(reference) else ""
@@ -151,8 +159,10 @@ class _Formula:
     def __init__(self, of: Reference, traced: Trace) -> None:
         self.of = of
         self.graph = traced.graph
+        self.traced = traced
+        self.arrays: dict[f.Symbol, bool] = {}
         names = [*(port.name for port in of.ports), *of.numbers]
-        self.axes = Axes(traced.axes, names)
+        self.axes = Axes(traced.axes, traced.sizes, names)
         self.values: dict[fx.Node, Any] = {}
         self.steps: dict[f.Symbol, tuple[str, Any]] = {}  # the name of each, and what it stores
 
@@ -236,8 +246,8 @@ class _Formula:
             return value
         source = node.args[0]
         is_cast = word == "_to_copy" and isinstance(source, fx.Node) and source.meta["val"].dtype not in NARROW
-        is_part = word == "getitem" and isinstance(source, fx.Node)
-        if (word in MOVES and not is_cast and not is_part) or not isinstance(value.symbol, f.Symbol) or value.symbol.is_leaf:
+        is_part = word == "getitem" and isinstance(source, fx.Node) and _word(source) not in MOVES - {"max", "min"}
+        if (word in MOVES and not is_cast and not is_part) or not isinstance(value.symbol, f.Symbol) or not self._is_array(value.symbol):
             return value
         stem = "cast" if is_cast else _word(source) if is_part else word
         stem = re.sub(r"[^a-z]", "", stem)
@@ -247,6 +257,27 @@ class _Formula:
         symbol = value.symbol if is_weights else f.step(name, value.symbol)
         self.steps[symbol] = ("weights" if is_weights else name, value.symbol)
         return Value(symbol, value.dims)
+
+    def conditions(self) -> list[str]:
+        """The conditions on extents for which the formula is the reference, without those that follow from others."""
+        rng = np.random.default_rng(4)
+        symbols = list(self.axes.of_symbols)
+        tried = [dict(zip(symbols, map(int, rng.integers(1, 33, len(symbols))))) for _ in range(300)]
+        kept = []
+        for condition in sorted({*self.traced.conditions, *self.axes.conditions}, key=lambda e: len(str(e))):
+            holds = [sizes for sizes in tried if condition.subs(sizes) == True]  # noqa: E712
+            if len(holds) < len(tried):
+                kept.append(f.text_of(self.axes.number_of(condition)))
+                tried = holds
+        return kept
+
+    def _is_array(self, symbol: Any) -> bool:
+        """Whether it is no number."""
+        if symbol not in self.arrays:
+            is_leaf = symbol.text in {port.name for port in self.of.ports}
+            is_place = symbol.text.startswith("index[")
+            self.arrays[symbol] = is_leaf or is_place or any(self._is_array(part) for part in symbol.of)
+        return self.arrays[symbol]
 
     def numerics(self, results: Sequence[f.Symbol]) -> str | None:
         """What the reference declares as a kernel: the steps of these results that it stores, and its form of GELU."""
@@ -319,17 +350,36 @@ def _in_f64(of: Reference) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _compare(op: f.Op, of: Reference, names: Sequence[str], least: Mapping[str, int]) -> None:
+def _compare(
+    op: f.Op, of: Reference, names: Sequence[str], least: Mapping[str, int], traced: Trace, more: Sequence[Any]
+) -> None:
     """Refuses an op whose answers are not the reference's, for a few sizes and values."""
     axes = axes_of(of.ports)
     rng = np.random.default_rng(0)
-    sets = [[3 + i for i in range(len(axes))], [6 - i % 4 for i in range(len(axes))], [1] * len(axes)]
-    for number, extents in enumerate(sets):
-        sizes = {axis: max(n, least.get(axis, 1)) for axis, n in zip(axes, extents)}
+    for number, sizes in enumerate(_sizes(axes, least, traced, more)):
         for is_positive in (False, True):
             values = {port.name: _drawn(port, sizes, rng, is_positive) for port in of.ports}
             numbers = {name: value * (1 + number) for name, value in of.numbers.items()}
             _compare_one(op, of, names, sizes, values, numbers)
+
+
+def _sizes(axes: Sequence[str], least: Mapping[str, int], traced: Trace, more: Sequence[Any]) -> list[dict[str, int]]:
+    """Three small sets of sizes for which the op is defined, one of ones where it is for these."""
+    rng = np.random.default_rng(1)
+    conditions = [*traced.conditions, *more]
+    chosen = [[3 + i for i in range(len(axes))], [6 - i % 4 for i in range(len(axes))], [1] * len(axes)]
+    chosen += [list(rng.integers(1, 9, len(axes))) for _ in range(1000)]
+    found = []
+    for extents in chosen:
+        sizes = {axis: max(int(n), least.get(axis, 1)) for axis, n in zip(axes, extents)}
+        values = {symbol: sizes[axis] for symbol, axis in traced.axes.items()}
+        if sizes not in found and all(e.subs(values) == True for e in conditions):  # noqa: E712
+            found.append(sizes)
+        if len(found) == 3:
+            break
+    if not found:
+        raise InputError("the reference is defined for none of a thousand sets of sizes up to 8")
+    return found
 
 
 def _drawn(port: Port, sizes: Mapping[str, int], rng: np.random.Generator, is_positive: bool) -> np.ndarray:
@@ -349,8 +399,6 @@ def _drawn(port: Port, sizes: Mapping[str, int], rng: np.random.Generator, is_po
             drawn = lowest + far if np.isfinite(lowest) else highest - far if np.isfinite(highest) else far - 1
     elif kind:
         raise InputError(f"'{port.name}': an op of a reference has no tensor that holds {port.holds}")
-    elif port.dtype in ("i32", "i64"):
-        raise InputError(f"'{port.name}' is of whole numbers: say what it holds, like 'indices_of(vocab)'")
     else:
         drawn = rng.standard_normal(shape)
         drawn = np.abs(drawn) if is_positive else drawn

@@ -10,14 +10,14 @@ from typing import Any, Callable, Sequence
 import torch
 
 from . import formula as f
-from .torch_lowering import Axes, Refused, Value, power
+from .torch_lowering import Axes, Part, Refused, Value, power
 
 Rule = Callable[[Axes, SimpleNamespace], Any]
 RULES: dict[str, Rule] = {}
 
 # Results that are no new numbers, so that a kernel does not round them again.
 MOVES = set(
-    "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach lift_fresh_copy slice index "
+    "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach lift_fresh_copy slice select split_with_sizes split unbind cat flip index "
     "index_select gather embedding where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin max min full "
     "full_like new_full scalar_tensor arange getitem _to_copy copy sign empty empty_permuted empty_like any".split()
 )
@@ -231,7 +231,7 @@ def reduced(axes: Axes, word: Callable[..., Any], value: Value, dims: Sequence[i
     if word is f.sum:  # Note: a sum of what is repeated
         for at in dims:
             for part in value.dims[at]:
-                symbol = symbol if part.name else symbol * f.extent(part.axis)
+                symbol = symbol if part.name else symbol * axes.extent(part.axis)
     return Value(symbol, _kept(value, dims, keepdim))
 
 
@@ -295,8 +295,8 @@ def _moments(axes: Axes, value: Value, dims: Sequence[int], correction: float) -
     count: Any = 1.0
     for at in dims:
         for part in value.dims[at]:
-            count = f.extent(part.axis) * count
-    axes.legal.append(f"{' * '.join(f'extent[{p.axis}]' for at in dims for p in value.dims[at]) or '1'} >= {correction + 1:g}")
+            count = axes.extent(part.axis) * count
+    axes.require_least([part.axis for at in dims for part in value.dims[at]], int(correction) + 1)
     return mean, each(axes, lambda s: s / (count - correction), reduced(axes, f.sum, squares, dims, True))
 
 
@@ -351,11 +351,13 @@ def _batch_norm(axes: Axes, a: SimpleNamespace) -> Any:
 
 @rule("native_group_norm")
 def _group_norm(axes: Axes, a: SimpleNamespace) -> Any:
-    if a.group != 1:
-        raise Refused("group_norm parts the axis of channels: declare groups as an axis and write the norm with means")
     rank = len(a.input.dims)
     weight, bias = (_of_channels(v, rank) for v in (a.weight, a.bias))
-    return _normalised(axes, a.input, list(range(1, rank)), weight, bias, a.eps)[0], None, None
+    if a.group == 1:
+        return _normalised(axes, a.input, list(range(1, rank)), weight, bias, a.eps)[0], None, None
+    grouped = axes.split(a.input, 1, a.group)
+    normed = _normalised(axes, grouped, list(range(2, rank + 1)), None, None, a.eps)[0]
+    return _affine(axes, axes.merged(normed, 1, a.input.dims[1][0].axis), weight, bias), None, None
 
 
 # --- Products -----------------------------------------------------------------------------------------------------------------
@@ -459,9 +461,129 @@ def _cast(axes: Axes, a: SimpleNamespace) -> Value:
 
 @rule("slice")
 def _slice(axes: Axes, a: SimpleNamespace) -> Value:
-    if a.node.meta["val"].shape != a.node.args[0].meta["val"].shape:
-        raise Refused("a part of an axis: declare the parts as tensors or axes of their own")
-    return a.self
+    start = 0 if a.start is None else a.start
+    if isinstance(start, int) and start < 0:
+        start = axes.extent(a.self.dims[a.dim][0].axis) + start if a.self.dims[a.dim] else 0
+    size = a.node.meta["val"].shape[a.dim]
+    return _part_from(axes, a.self, a.dim % len(a.self.dims), start, size, a.step)
+
+
+def _part_from(axes: Axes, x: Value, at: int, start: Any, size: Any, step: int = 1) -> Value:
+    """The part of a dimension from `start` on."""
+    dim = x.dims[at]
+    if not dim or axes.is_whole(dim, size):
+        return x
+    if len(dim) != 1:
+        raise Refused("a part of a dimension of several axes")
+    axis = axes.part_of(dim[0].axis, size)
+    is_first = isinstance(start, int) and start == 0
+
+    def place(within: Any) -> Any:
+        within = within if step == 1 else within * step
+        return within if is_first else within + start
+
+    return _part(axes, x, at, axis, place)
+
+
+@rule("split_with_sizes", "split")
+def _split(axes: Axes, a: SimpleNamespace) -> tuple[Value, ...]:
+    at = a.dim % len(a.self.dims)
+    start: Any = 0
+    parts = []
+    for tensor in a.node.meta["val"]:
+        size = tensor.shape[at]
+        parts.append(_part_from(axes, a.self, at, start, size))
+        start = start + axes.number(size)
+    return tuple(parts)
+
+
+@rule("unbind")
+def _unbind(axes: Axes, a: SimpleNamespace) -> tuple[Value, ...]:
+    count = len(a.node.meta["val"])
+    return tuple(_select(axes, SimpleNamespace(self=a.self, dim=a.dim, index=i)) for i in range(count))
+
+
+def _part(axes: Axes, x: Value, at: int, axis: str, place: Callable[[Any], Any]) -> Value:
+    """The elements of x at these places of a dimension, along an axis."""
+    names = {*x.names} - {x.dims[at][0].name}
+    name = axes.fresh(axis, names) if axis in names else axis
+    own = x.dims[at][0].name
+    symbol = f.take(x.symbol, own, place(axes.position(axis, name))) if own else x.symbol
+    return Value(symbol, (*x.dims[:at], (Part(axis, name if own else None),), *x.dims[at + 1 :]))
+
+
+@rule("flip")
+def _flip(axes: Axes, a: SimpleNamespace) -> Value:
+    x = a.self
+    for at in a.dims:
+        if len(x.dims[at]) > 1:
+            raise Refused("the places of a dimension of several axes")
+        if x.dims[at]:
+            axis = x.dims[at][0].axis
+            x = _part(axes, x, at % len(x.dims), axis, lambda place, axis=axis: axes.extent(axis) - 1 - place)
+    return x
+
+
+@rule("select")
+def _select(axes: Axes, a: SimpleNamespace) -> Value:
+    at = a.dim % len(a.self.dims)
+    dim = a.self.dims[at]
+    dims = tuple(dim for i, dim in enumerate(a.self.dims) if i != at)
+    if len(dim) > 1:
+        raise Refused("a place of a dimension of several axes")
+    if not dim or not dim[0].name:
+        return Value(a.self.symbol, dims)
+    if not isinstance(a.index, int):
+        raise Refused("a place that is computed from sizes")
+    axes.require_least([dim[0].axis], a.index + 1 if a.index >= 0 else -a.index)
+    first = f.max(f.index("one", 1), "one")  # Note: 0, as an array
+    place = first + a.index if a.index >= 0 else first + axes.extent(dim[0].axis) + a.index
+    return Value(f.take(a.self.symbol, dim[0].name, place), dims)
+
+
+@rule("cat")
+def _cat(axes: Axes, a: SimpleNamespace) -> Value:
+    at = a.dim % len(a.tensors[0].dims)
+    whole = axes.parts(a.node.meta["val"].shape[at])
+    if len(whole) != 1:
+        raise Refused("a join along a dimension of several axes")
+    axis = whole[0].axis
+    used = {name for x in a.tensors for name in x.names}
+    name = axes.fresh(axis, used)
+    place = axes.position(axis, name)
+    begin: Any = 0
+    joined = None
+    for x in a.tensors:
+        if len(x.dims[at]) > 1:
+            raise Refused("a join of dimensions of several axes")
+        size: Any = axes.extent(x.dims[at][0].axis) if x.dims[at] else 1
+        symbol = x.symbol
+        if x.dims[at] and x.dims[at][0].name:
+            within = f.minimum(f.maximum(place - begin, 0), size - 1)
+            symbol = f.take(symbol, x.dims[at][0].name, within)
+        piece = Value(symbol, (*x.dims[:at], (Part(axis, name if symbol is not x.symbol else None),), *x.dims[at + 1 :]))
+        here = Value(place < begin + size, ((),) * at + ((Part(axis, name),),) + ((),) * (len(x.dims) - at - 1))
+        joined = piece if joined is None else each(axes, lambda h, x, y: f.where(h, x, y), before, joined, piece)
+        before = here
+        begin = begin + size
+    return joined
+
+
+@rule("cumsum", "cumprod")
+def _cumulated(axes: Axes, a: SimpleNamespace) -> Value:
+    at = a.dim % len(a.self.dims)
+    value = axes.spread(a.self, [at])
+    if not value.dims[at]:
+        return value
+    if len(value.dims[at]) != 1:
+        raise Refused("a running sum along a dimension of several axes")
+    is_sum = a.op == "cumsum"
+
+    def step(total: Any) -> Any:
+        total = total + value.symbol if is_sum else total * value.symbol
+        return total, total
+
+    return Value(f.scan(str(value.dims[at][0].name), 0.0 if is_sum else 1.0, step)[1], value.dims)
 
 
 # --- Made from nothing ----------------------------------------------------------------------------------------------------------
@@ -500,7 +622,7 @@ def _arange(axes: Axes, a: SimpleNamespace) -> Value:
     at = axes.position(dim[0].axis, dim[0].axis)
     at = at if isinstance(step, int) and step == 1 else at * step
     at = at if isinstance(start, int) and start == 0 else at + start
-    return Value(at, ((type(dim[0])(dim[0].axis, dim[0].axis),),))
+    return Value(at, ((Part(dim[0].axis, dim[0].axis),),))
 
 
 # --- Places -------------------------------------------------------------------------------------------------------------------

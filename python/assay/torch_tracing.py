@@ -101,10 +101,14 @@ class Trace:
     Attributes:
         graph: its ATen operations; each node's meta has its place, and its value with symbols as sizes.
         axes: the axis of each symbol.
+        sizes: the example of each axis's size.
+        conditions: equations of symbols that hold where it is defined.
     """
 
     graph: fx.Graph
     axes: Mapping[Any, str]
+    sizes: Mapping[str, int]
+    conditions: Sequence[Any]
 
 
 def place_of(frames: Sequence[traceback.FrameSummary]) -> str:
@@ -150,12 +154,16 @@ class Sizes:
             f"int() or a loop over it, and give axes that are always equal one name"
         )
 
-    def require_no_choice(self) -> None:
-        """Refuses a reference whose own code compares sizes."""
+    def conditions(self) -> list[Any]:
+        """What was taken to be equal, as halves of an axis are.  Refuses a reference whose own code compares sizes otherwise."""
+        equal = []
         for guard in self.env.guards if self.env else ():
             frame = guard.sloc.framework_loc
-            if isinstance(frame, traceback.FrameSummary) and place_of([frame]):
+            if guard.expr.is_Relational and type(guard.expr).__name__ == "Equality" and guard.expr.free_symbols <= set(self.axes):
+                equal.append(guard.expr)
+            elif isinstance(frame, traceback.FrameSummary) and place_of([frame]):
                 raise InputError(f"{place_of([frame])}a size decides what is computed, and an op is the same for all sizes")
+        return equal
 
     def named(self, text: str) -> str:
         """A message with the names of axes in place of symbols."""
@@ -256,9 +264,12 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = N
 
 
 def sizes_of(axes: Sequence[str]) -> dict[str, int]:
-    """An example of sizes, from which each axis can be told: distinct primes."""
-    primes = (n for n in itertools.count(11) if all(n % k for k in range(2, int(n**0.5) + 1)))
-    return dict(zip(axes, primes))
+    """An example of sizes: distinct, and multiples of 4, so that an axis can be halved.  Those of heads are a multiple of kv_heads."""
+    primes = (n for n in itertools.count(2) if all(n % k for k in range(2, int(n**0.5) + 1)))
+    sizes = {axis: 4 * n for axis, n in zip(axes, primes)}
+    if "heads" in sizes and "kv_heads" in sizes:
+        sizes["heads"] = 16 * sizes["kv_heads"]
+    return sizes
 
 
 def axes_of(ports: Sequence[Port]) -> list[str]:
@@ -309,13 +320,14 @@ def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:
         )(*examples, *numbers)
     assert mode.sizes
     mode.sizes.require_free()
-    mode.sizes.require_no_choice()
+    conditions = mode.sizes.conditions()
     placeholders = [node for node in made.graph.nodes if node.op == "placeholder"]
     for node in made.graph.nodes:
         if node.target is torch.ops.aten.copy_.default and node.args[0] in placeholders:
-            raise InputError(f"{place(node)}the reference writes into '{names[placeholders.index(node.args[0])]}': clone it first")
+            name = names[placeholders.index(node.args[0])]
+            raise InputError(f"{place(node.args[1])}the reference writes into '{name}': clone it first")
     made.graph.eliminate_dead_code()
-    return Trace(made.graph, mode.sizes.axes)
+    return Trace(made.graph, mode.sizes.axes, sizes, conditions)
 
 
 @contextlib.contextmanager
