@@ -486,9 +486,7 @@ def from_torch(
         from . import torch_reference
     except ImportError as e:
         raise InputError(f"a reference in PyTorch needs the package torch: {e}") from None
-    return torch_reference.made(
-        reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name
-    )
+    return torch_reference.made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name)
 
 
 def written(name: str, about: str | None, results: Sequence[Any], **parts: Any) -> Op:

@@ -73,6 +73,10 @@ class Axes:
         beside = {*used, *self.taken}
         return next(f"{axis}_{i}" for i in range(2, len(beside) + 3) if f"{axis}_{i}" not in beside)
 
+    def free(self, axis: str, used: Iterable[str]) -> str:
+        """The axis's own name, or another where an array has it."""
+        return self.fresh(axis, used) if axis in used else axis
+
     def position(self, axis: str, name: str) -> Symbol:
         """0, 1, ... along the axis `name`, which is as long as `axis`."""
         if (axis, name) not in self.positions:
@@ -253,7 +257,7 @@ class Axes:
             for part in made[at]:
                 name = part.name
                 if not name:
-                    name = self.fresh(part.axis, names) if part.axis in names else part.axis
+                    name = self.free(part.axis, names)
                     names.add(name)
                     symbol = f.where(self.position(part.axis, name) >= 0, symbol, symbol)
                 parts.append(Part(part.axis, name))
@@ -284,7 +288,7 @@ class Axes:
         """The tensor with one axis in place of `count` parts of a dimension, which are as long together."""
         parts = value.dims[at][begin : begin + count]
         is_there = any(part.name for part in parts)
-        name = self.fresh(axis, value.names) if axis in value.names else axis
+        name = self.free(axis, value.names)
         place: Any = self.position(axis, name)
         symbol = value.symbol
         for i, part in reversed(list(enumerate(parts))):
@@ -350,7 +354,7 @@ class Axes:
                 dims.append(())
                 continue
             axis = self._part_of(part.axis, size)
-            name = self.fresh(axis, taken) if axis in taken else axis
+            name = self.free(axis, taken)
             taken.add(name)
             position = self.position(axis, name)
             place = place * self.extent(axis) + position if place is not None else position
@@ -387,7 +391,9 @@ class Axes:
         example = int(size.subs(self.example))
         whole = self._example_of((Part(of, None),)) if of else 0
         if of is None or whole % example:
-            raise Refused(f"an output has a dimension of size {self.said(size)}, and a tensor's is that of an axis or of its n-th part")
+            raise Refused(
+                f"an output has a dimension of size {self.said(size)}, and a tensor's is that of an axis or of its n-th part"
+            )
         name = f"{of}/{whole // example}"
         self.conditions.append(sympy.Eq(sympy.Mod(self.symbols[of], whole // example), 0, evaluate=False))
         self.positions[axis, name] = f.index(name)

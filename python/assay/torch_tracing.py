@@ -315,9 +315,9 @@ def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:
 
     table = {op: rule for op, rule in core_aten_decompositions().items() if op._schema.name.split("::")[1] not in _KEPT}
     with node_places.preserve_node_meta(), _quiet(), _symbolic_roots():
-        made = make_fx(
-            functionalize(call), decomposition_table=table, tracing_mode="symbolic", _allow_non_fake_inputs=True
-        )(*examples, *numbers)
+        made = make_fx(functionalize(call), decomposition_table=table, tracing_mode="symbolic", _allow_non_fake_inputs=True)(
+            *examples, *numbers
+        )
     assert mode.sizes
     mode.sizes.require_free()
     conditions = mode.sizes.conditions()

@@ -78,9 +78,7 @@ class Norm(torch.nn.Module):
 
 
 def _norm_kernel(epsilon):
-    return lambda x, inner_weight, inner_bias, scale: (
-        F.layer_norm(x, x.shape[-1:], inner_weight, inner_bias, epsilon) * scale
-    )
+    return lambda x, inner_weight, inner_bias, scale: (F.layer_norm(x, x.shape[-1:], inner_weight, inner_bias, epsilon) * scale)
 
 
 NORM_WEIGHTS = dict.fromkeys(("inner_weight", "inner_bias", "scale"), "cols")
@@ -126,9 +124,7 @@ def judged(op, kernel):
         with torch.no_grad():
             return kernel(**arguments)
 
-    return assay.validate(
-        op, on_f32, dtypes=["f32"], isolation="none", device="cpu", position_matters=True, finite_inputs=True
-    )
+    return assay.validate(op, on_f32, dtypes=["f32"], isolation="none", device="cpu", position_matters=True, finite_inputs=True)
 
 
 @pytest.fixture(scope="module")
@@ -191,9 +187,7 @@ def test_a_kernel_may_round_where_the_reference_does_and_nowhere_else(ops):
         assay.check(ops["rms_norm"], y, x=x, gamma=gamma, numerics="accumulate=f32")
     with pytest.raises(assay.Mismatch):
         squares = x.square().float()  # rounded to bf16
-        assay.check(
-            ops["rms_norm"], gamma * (x * torch.rsqrt(squares.mean(-1, True) + 1e-5).bfloat16()), x=x, gamma=gamma
-        )
+        assay.check(ops["rms_norm"], gamma * (x * torch.rsqrt(squares.mean(-1, True) + 1e-5).bfloat16()), x=x, gamma=gamma)
 
 
 def test_a_kernel_is_judged_against_a_function():
@@ -250,7 +244,9 @@ def test_an_op_that_is_not_the_reference_is_refused(monkeypatch):
 
     monkeypatch.setitem(torch_rules.RULES, "tanh", torch_rules.RULES["erf"])
     before = os.environ.get(f.VARIABLE)
-    with pytest.raises(assay.InputError, match="the output 'y' of the op that was read from the reference is not the reference's"):
+    with pytest.raises(
+        assay.InputError, match="the output 'y' of the op that was read from the reference is not the reference's"
+    ):
         f.from_torch(torch.tanh, inputs=ROWS)
     assert os.environ.get(f.VARIABLE) == before  # so that later calls do not meet it
 
