@@ -129,6 +129,11 @@ class Axes:
         """Whether a dimension has this size."""
         return self._example_of(dim) == self._example_size(size)
 
+    def axis_of(self, dim: Dim) -> str | None:
+        """The axis of a tensor that is as long as a dimension."""
+        size = self._example_of(dim)
+        return next((axis for symbol, axis in self.of_symbols.items() if self.example[symbol] == size), None)
+
     def _example_of(self, dim: Iterable[Part]) -> int:
         return math.prod(int(self.symbols[part.axis].subs(self.example)) for part in dim)
 
@@ -214,7 +219,11 @@ class Axes:
         rank = max(len(value.dims) for value in values)
         padded = [Value(value.symbol, ((),) * (rank - len(value.dims)) + value.dims) for value in values]
         for at in range(rank):
-            fewest = min((v.dims[at] for v in padded if v.dims[at]), key=lambda dim: self._oddness(dim), default=())
+            dims = [v.dims[at] for v in padded if v.dims[at]]
+            fewest = min(dims, key=self._oddness, default=())
+            if len(fewest) > 1 and any([p.axis for p in dim] != [p.axis for p in fewest] for dim in dims):
+                known = self.axis_of(fewest)
+                fewest = (Part(known, None),) if known else fewest
             padded = [self._matched(v, at, fewest) if v.dims[at] else v for v in padded]
         used = {name for value in padded for name in value.names}
         target: list[Dim] = []
@@ -369,8 +378,7 @@ class Axes:
     def output(self, value: Value) -> tuple[Symbol, str]:
         """The array of an output and its axes, as an op declares them."""
         for at, dim in enumerate(value.dims):
-            sizes = {self._example_of((Part(axis, None),)): axis for axis in self.of_symbols.values()}
-            known = sizes.get(self._example_of(dim))
+            known = self.axis_of(dim)
             if dim and known and [part.axis for part in dim] != [known]:
                 value = self._joined(value, at, 0, len(dim), known)
         value = self.spread(value, range(len(value.dims)))

@@ -103,6 +103,8 @@ def _part_from(axes: Axes, x: Value, at: int, start: Any, size: Any, step: int =
         return x
     if len(dim) != 1:
         raise Refused("a part of a dimension of several axes")
+    if isinstance(size, int) and size == 1:
+        return _place(axes, x, at, start, ((),))
     axis = axes.part_of(dim[0].axis, size)
     is_first = isinstance(start, int) and start == 0
 
@@ -155,18 +157,25 @@ def _flip(axes: Axes, a: SimpleNamespace) -> Value:
 @rule("select")
 def _select(axes: Axes, a: SimpleNamespace) -> Value:
     at = a.dim % len(a.self.dims)
-    dim = a.self.dims[at]
-    dims = tuple(dim for i, dim in enumerate(a.self.dims) if i != at)
-    if len(dim) > 1:
+    if len(a.self.dims[at]) > 1:
         raise Refused("a place of a dimension of several axes")
-    if not dim or not dim[0].name:
-        return Value(a.self.symbol, dims)
-    if not isinstance(a.index, int):
-        raise Refused("a place that is computed from sizes")
-    axes.require_least([dim[0].axis], a.index + 1 if a.index >= 0 else -a.index)
+    start = a.index
+    if isinstance(start, int) and start < 0 and a.self.dims[at]:
+        axes.require_least([a.self.dims[at][0].axis], -start)
+        start = axes.extent(a.self.dims[at][0].axis) + start
+    return _place(axes, a.self, at, start, ())
+
+
+def _place(axes: Axes, x: Value, at: int, place: Any, dims: tuple[Any, ...]) -> Value:
+    """The elements of x at one place of a dimension, with `dims` in place of it."""
+    dims = (*x.dims[:at], *dims, *x.dims[at + 1 :])
+    if not x.dims[at] or not x.dims[at][0].name:
+        return Value(x.symbol, dims)
+    if isinstance(place, int):
+        axes.require_least([x.dims[at][0].axis], place + 1)
     first = f.max(f.index("one", 1), "one")  # Note: 0, as an array
-    place = first + a.index if a.index >= 0 else first + axes.extent(dim[0].axis) + a.index
-    return Value(f.take(a.self.symbol, dim[0].name, place), dims)
+    is_first = isinstance(place, int) and place == 0
+    return Value(f.take(x.symbol, x.dims[at][0].name, first if is_first else first + place), dims)
 
 
 @rule("cat")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Callable, Mapping, Sequence
 
@@ -132,7 +133,9 @@ def _name_of(reference: Any) -> str:
 
 def _free(name: str) -> str:
     """A name that no op of this package has."""
-    return f"{name}_of_torch" if name in library.call(["list", "ops"]).out.split() else name
+    is_own = any(Path(file).name.startswith(f"{name}-") for file in os.environ.get(f.VARIABLE, "").split(":"))
+    listed = (line.split(" ")[0] for line in library.call(["list", "ops"]).out.splitlines())
+    return f"{name}_of_torch" if name in listed and not is_own else name
 
 
 def _about(reference: Any) -> str:

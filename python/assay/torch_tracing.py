@@ -236,6 +236,8 @@ def _attention(
     if dropout_p > 0:
         raise InputError(f"{place}dropout is random: leave dropout_p at 0")
     if enable_gqa:
+        if query.shape[-3] % key.shape[-3] != 0:
+            raise InputError(f"{place}the heads of q are no multiple of those of k")
         group = query.shape[-3] // key.shape[-3]
         shared = torch.arange(query.shape[-3]) // group
         key = torch.index_select(key, -3, shared)

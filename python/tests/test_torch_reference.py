@@ -63,6 +63,25 @@ def loss_of_tokens(logits, target):
     return nll, torch.logsumexp(logits, -1)
 
 
+def rotated(x, cos, sin):
+    half = x.shape[-1] // 2
+    turned = torch.cat((-x[..., half:], x[..., :half]), -1)
+    return x * cos + turned * sin
+
+
+def swiglu_of_halves(x):
+    gate, up = x.chunk(2, dim=-1)
+    return F.silu(gate) * up
+
+
+def grouped_attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+
+
+def group_norm(x, gamma, beta):
+    return F.group_norm(x, 4, gamma, beta)
+
+
 def linear_relu(x, weight, bias):
     return F.relu(F.linear(x, weight, bias))
 
@@ -107,6 +126,30 @@ CASES = {
         {},
         lambda logits, target: (loss_of_tokens(logits, target)[0], torch.log_softmax(logits, -1).amax(-1)),
     ),
+    "rotated": (
+        rotated,
+        {"x": "tokens head_dim", "cos": "tokens head_dim", "sin": "tokens head_dim"},
+        {},
+        lambda x, cos, sin: rotated(x, cos, -sin),
+    ),
+    "swiglu_of_halves": (
+        swiglu_of_halves,
+        {"x": "tokens ffn"},
+        {},
+        lambda x: F.silu(x.chunk(2, dim=-1)[1]) * x.chunk(2, dim=-1)[0],
+    ),
+    "grouped_attention": (
+        grouped_attention,
+        {"q": "heads seq_q head_dim", "k": "kv_heads seq_k head_dim", "v": "kv_heads seq_k head_dim"},
+        {},
+        lambda q, k, v: F.scaled_dot_product_attention(q, k.repeat(len(q) // len(k), 1, 1), v.repeat(len(q) // len(k), 1, 1)),
+    ),
+    "group_norm": (
+        group_norm,
+        {"x": "batch hidden tokens"},
+        {"gamma": "hidden", "beta": "hidden"},
+        lambda x, gamma, beta: F.group_norm(x, 2, gamma, beta),
+    ),
     "linear_relu": (
         linear_relu,
         {"x": "rows hidden"},
@@ -135,7 +178,8 @@ def ops():
 @pytest.mark.parametrize("name", CASES)
 def test_its_answers_are_the_references(ops, name):
     reference, inputs, weights, _ = CASES[name]
-    sizes = dict(zip("rows cols batch tokens head_dim hidden ffn out vocab".split(), (5, 7, 2, 4, 3, 6, 8, 9, 11)))
+    sizes = {"rows": 5, "cols": 7, "batch": 2, "tokens": 4, "head_dim": 6, "hidden": 8, "ffn": 10, "out": 9, "vocab": 11}
+    sizes |= {"heads": 6, "kv_heads": 3, "seq_q": 4, "seq_k": 5}
     rng = np.random.default_rng(2)
     given = {}
     for key, axes in {**inputs, **weights}.items():
@@ -228,7 +272,10 @@ def test_an_attribute_may_differ_between_cases():
         lambda x: (x @ x.T) @ x + torch.einsum("rc,rd,sd->sc", x, x, x) + x.T.matmul(x.sum(1)),
         lambda x: x.unsqueeze(1).expand(-1, x.shape[0], -1).sum(0) + x.reshape(-1).view(x.shape[0], -1) + x[:, None].squeeze(1),
         lambda x: torch.tril(torch.ones(x.shape[0], x.shape[0])) @ x + x * torch.arange(x.shape[1]),
-        lambda x: x[torch.arange(x.shape[0]).flip(0)] if False else x[(torch.arange(x.shape[0]) + 1) % x.shape[0]],
+        lambda x: x[(torch.arange(x.shape[0]) + 1) % x.shape[0]] + x.flip(1) + x[torch.arange(x.shape[0]).flip(0)],
+        lambda x: x.cumsum(1) + x[:1] + x[-1] + x[:, 0:1] + x.cumprod(0) + x.select(1, 0)[:, None],
+        lambda x: torch.cat([x[1:], x[:1] * 2], 0) + torch.cat((x[:, : x.shape[1] // 2], -x[:, x.shape[1] // 2 :]), 1),
+        lambda x: x.view(x.shape[0], 2, -1).flip(1).flatten(1) + x.view(x.shape[0], -1, 2).sum(2).repeat_interleave(2, dim=1),
         lambda x: x.gather(1, (torch.arange(x.shape[0])[:, None] // 2).clamp(max=0).expand(-1, x.shape[1])) + x * 0,
         lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0],
         lambda x: F.rms_norm(x, (x.shape[-1],), eps=1e-6) + F.layer_norm(x, (x.shape[-1],)),
@@ -264,7 +311,7 @@ def dropout(x):
 
 
 def parts_an_axis(x):
-    return x.view(x.shape[0], 4, -1).sum(1)
+    return x.view(x.shape[0], 7, -1).sum(1)
 
 
 def top_two(x):
@@ -294,12 +341,16 @@ def branches_on_a_size(x):
     return x * 2 if x.shape[-1] > 4 else x
 
 
-def half(x):
-    return x[:, : x.shape[1] // 2]
+def pools(x):
+    return F.max_pool1d(x[None], 2)
 
 
-def running_sum(x):
-    return torch.cumsum(x, 1)
+def product(x):
+    return x.prod(1)
+
+
+def narrow_format(x):
+    return x.to(torch.float8_e4m3fn).to(x.dtype)
 
 
 def gram(x):
@@ -325,15 +376,16 @@ def loops(x):
     "function, line, why",
     [
         (dropout, 1, "dropout in training is random"),
-        (parts_an_axis, 1, "it cannot be traced: RuntimeError: shape '[rows, 4, -1]' is invalid for input of size cols*rows"),
+        (parts_an_axis, 1, "it cannot be traced: RuntimeError: shape '[rows, 7, -1]' is invalid for input of size "),
         (top_two, 1, "topk: formulas have no word for it"),
         (branches_on_a_value, 1, "a tensor's value decides what is computed: write torch.where in place of if"),
         (value_as_number, 1, "_local_scalar_dense: a tensor's value becomes a number of Python"),
         (writes_into_its_input, 1, "the reference writes into 'x': clone it first"),
         (freezes_a_size, 1, "the reference makes a fixed number of the extent of 'cols'"),
         (branches_on_a_size, 1, "a size decides what is computed"),
-        (half, 1, "slice: a part of an axis"),
-        (running_sum, 1, "cumsum: formulas have no word for it"),
+        (pools, 1, "max_pool1d: torch makes a fixed number of the extent of 'cols'"),
+        (product, 1, "prod: formulas have no word for it"),
+        (narrow_format, 1, "_to_copy: a cast to torch.float8_e4m3fn"),
         (whole_numbers, 1, "argmax: formulas have no word for it"),
         (loops, 2, "the reference makes a fixed number of the extent of 'rows'"),
         (gram, None, "an output has the axis 'rows' twice"),
