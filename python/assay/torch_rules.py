@@ -333,27 +333,32 @@ def _of_channels(value: Value | None, rank: int) -> Value | None:
     return None if value is None else Value(value.symbol, value.dims + ((),) * (rank - 2))
 
 
+def _folded_or_not(axes: Axes, x: Value, mean: Value, scale: Value, weight: Any, bias: Any) -> Value:
+    """(x - mean) scale weight + bias, which torch computes as x s + t too: by channel, s and t are computed once."""
+    plain = _affine(axes, each(axes, lambda x, m, r: (x - m) * r, x, mean, scale), weight, bias)
+    slope = _affine(axes, scale, weight, None)
+    shift = _affine(axes, each(axes, lambda m, s: -(m * s), mean, slope), None, bias)
+    return each(axes, f.either, plain, each(axes, lambda x, s, t: x * s + t, x, slope, shift))
+
+
 @rule("_native_batch_norm_legit_no_training")
 def _batch_norm(axes: Axes, a: SimpleNamespace) -> Any:
     rank = len(a.input.dims)
     mean, var, weight, bias = (_of_channels(v, rank) for v in (a.running_mean, a.running_var, a.weight, a.bias))
     scale = each(axes, lambda v: f.rsqrt(v + a.eps), var)
-    plain = _affine(axes, each(axes, lambda x, m, r: (x - m) * r, a.input, mean, scale), weight, bias)
-    scale = _affine(axes, scale, weight, None)  # Note: torch folds the four vectors into two
-    shift = _affine(axes, each(axes, lambda m, s: -(m * s), mean, scale), None, bias)
-    folded = each(axes, lambda x, s, t: x * s + t, a.input, scale, shift)
-    return each(axes, f.either, plain, folded), None, None
+    return _folded_or_not(axes, a.input, mean, scale, weight, bias), None, None
 
 
 @rule("native_group_norm")
 def _group_norm(axes: Axes, a: SimpleNamespace) -> Any:
     rank = len(a.input.dims)
-    weight, bias = (_of_channels(v, rank) for v in (a.weight, a.bias))
-    if a.group == 1:
-        return _normalised(axes, a.input, list(range(1, rank)), weight, bias, a.eps)[0], None, None
-    grouped = axes.split(a.input, 1, a.group)
-    normed = _normalised(axes, grouped, list(range(2, rank + 1)), None, None, a.eps)[0]
-    return _affine(axes, axes.merged(normed, 1, a.input.dims[1][0].axis), weight, bias), None, None
+    channels = a.input.dims[1]
+    x, weight, bias = a.input, _of_channels(a.weight, rank), _of_channels(a.bias, rank)
+    if a.group != 1:
+        x, weight, bias = (v and axes.split(v, 1 if v is a.input else 0, a.group) for v in (x, weight, bias))
+    _, mean, scale = _normalised(axes, x, list(range(1 if a.group == 1 else 2, len(x.dims))), None, None, a.eps)
+    y = _folded_or_not(axes, x, mean, scale, weight, bias)
+    return (y if a.group == 1 else axes.merged(y, 1, channels[0].axis)), None, None
 
 
 # --- Products -----------------------------------------------------------------------------------------------------------------

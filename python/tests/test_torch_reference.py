@@ -4,7 +4,9 @@
 import math
 import os
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -146,7 +148,7 @@ CASES = {
     ),
     "group_norm": (
         group_norm,
-        {"x": "batch hidden tokens"},
+        {"x": "rows hidden"},
         {"gamma": "hidden", "beta": "hidden"},
         lambda x, gamma, beta: F.group_norm(x, 2, gamma, beta),
     ),
@@ -301,6 +303,16 @@ def test_an_op_that_is_not_the_reference_is_refused(monkeypatch):
 def test_a_size_for_which_a_variance_is_undefined_is_left_out():
     op = f.from_torch(lambda x: x.var(1), inputs=ROWS, axes={"cols": 2})
     assert '"extent[cols] >= 2"' in op.text
+
+
+def test_the_example_of_the_page():
+    tree = Path(__file__).resolve().parents[2]
+    page = (tree / "docs/own-op.md").read_text(encoding="utf-8")
+    example = tree / "examples/own_op/llama_norm.py"
+    shown = re.findall(r"```python examples/own_op/llama_norm.py\n(.*?)```", page, re.S)
+    assert len(shown) == 2 and all(code in example.read_text(encoding="utf-8") for code in shown)
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=False, cwd=tree)
+    assert done.returncode == 0 and " 0 failed" in done.stdout, done.stdout + done.stderr
 
 
 # --- What is refused, each with its line ----------------------------------------------------------------------------------------
