@@ -353,9 +353,11 @@ def _batch_norm(axes: Axes, a: SimpleNamespace) -> Any:
 def _group_norm(axes: Axes, a: SimpleNamespace) -> Any:
     rank = len(a.input.dims)
     channels = a.input.dims[1]
-    x, weight, bias = a.input, _of_channels(a.weight, rank), _of_channels(a.bias, rank)
+    x = a.input
+    weight, bias = (_of_channels(v, rank) for v in (a.weight, a.bias))
     if a.group != 1:
-        x, weight, bias = (v and axes.split(v, 1 if v is a.input else 0, a.group) for v in (x, weight, bias))
+        x = axes.split(x, 1, a.group)
+        weight, bias = (v and axes.split(v, 0, a.group) for v in (weight, bias))
     _, mean, scale = _normalised(axes, x, list(range(1 if a.group == 1 else 2, len(x.dims))), None, None, a.eps)
     y = _folded_or_not(axes, x, mean, scale, weight, bias)
     return (y if a.group == 1 else axes.merged(y, 1, channels[0].axis)), None, None
