@@ -33,6 +33,7 @@ VARIABLE = "ASSAY_OP_FILES"  # in the environment: the files of ops in use, with
 __all__ = [
     "Op",
     "absolute",
+    "cos_turn",
     "either",
     "erf",
     "exp",
@@ -56,6 +57,7 @@ __all__ = [
     "scan",
     "sigmoid",
     "silu",
+    "sin_turn",
     "softmax",
     "softmax_or_zero",
     "softplus",
@@ -243,6 +245,16 @@ def step(name: str, a: Symbol) -> Symbol:
 def rounded_to(dtype: str, a: Symbol) -> Symbol:
     """A result `a` that the op itself rounds to a `dtype`, like "f16"."""
     return _written(f"rounded_to[{dtype}]" + "({0})", a)
+
+
+def cos_turn(position: Value, above: Value, below: Value, base: Value) -> Symbol:
+    """The cosine of the angle position base^(above / below)."""
+    return _written("cos_turn({0}, {1}, {2}, {3})", position, above, below, base)
+
+
+def sin_turn(position: Value, above: Value, below: Value, base: Value) -> Symbol:
+    """The sine of the angle position base^(above / below)."""
+    return _written("sin_turn({0}, {1}, {2}, {3})", position, above, below, base)
 
 
 def either(a: Symbol, b: Symbol, way: str = "") -> Symbol:

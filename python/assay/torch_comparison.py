@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import warnings
 from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import formula as f
 from . import judging
-from .errors import Error, InputError
+from .errors import Error, Incomplete, InputError, Mismatch
 from .torch_tracing import Port, Reference, Replaced, Trace, axes_of
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32)
@@ -45,11 +47,32 @@ def compare(op: f.Op, of: Reference, names: Sequence[str], least: Mapping[str, i
     """Refuses an op whose answers are not the reference's, for a few sizes and values."""
     axes = axes_of(of.ports)
     rng = np.random.default_rng(0)
+    admits_zeros = True
     for number, sizes in enumerate(_sizes(axes, least, traced, more)):
         for is_positive in (False, True):
             values = {port.name: _drawn(port, sizes, rng, is_positive) for port in of.ports}
             numbers = {name: value * (1 + number) for name, value in of.numbers.items()}
             _compare_one(op, of, names, sizes, values, numbers)
+            admits_zeros = admits_zeros and _admits_zeros(op, of, values, numbers)
+    if admits_zeros:
+        warnings.warn(
+            f"{op.name}: an output of zeros would pass in each case that was tried, since its bound is too wide; "
+            "a mask by a large number in place of -inf is such a form",
+            stacklevel=4,
+        )
+
+
+def _admits_zeros(op: f.Op, of: Reference, values: Mapping[str, np.ndarray], numbers: Mapping[str, float]) -> bool:
+    """Whether zeros are within the bounds of the right answers."""
+    given = {**_as_declared(of, values), **numbers}
+    right = judging.golden(op, **given)
+    zeros = tuple(np.zeros_like(y) for y in right) if isinstance(right, tuple) else np.zeros_like(right)
+    try:
+        return judging.check(op, zeros, **given).passed
+    except Mismatch:
+        return False
+    except Incomplete:  # since zeros would pass
+        return True
 
 
 def _sizes(axes: Sequence[str], least: Mapping[str, int], traced: Trace, more: Sequence[Any]) -> list[dict[str, int]]:
@@ -102,7 +125,12 @@ def _compare_one(
     values: Mapping[str, np.ndarray],
     numbers: Mapping[str, float],
 ) -> None:
-    of_op = judging.golden(op, f64=True, **_as_declared(of, values), **numbers)
+    try:
+        of_op = judging.golden(op, f64=True, **_as_declared(of, values), **numbers)
+    except InputError as e:
+        legal = json.loads(op.text).get("legal")
+        why = f"the op is defined only where {' and '.join(legal)}, and the program tries other extents: " if legal else ""
+        raise InputError(f"{why}{e}") from None
     tensors = {name: torch.from_numpy(value) for name, value in values.items()}
     tensors = {name: t.double() if t.is_floating_point() else t for name, t in tensors.items()}
     said = ", ".join(f"{axis}={n}" for axis, n in sizes.items())

@@ -340,8 +340,7 @@ class Axes:
 
     def split(self, value: Value, at: int, count: int) -> Value:
         """The tensor with two dimensions in place of one of a single axis: `count` groups, and what each has."""
-        if len(value.dims[at]) != 1:
-            raise Refused("groups of a dimension that is no single axis")
+        value = self.single(value, at)
         size = self.symbols[value.dims[at][0].axis]
         self.conditions.append(sympy.Eq(sympy.Mod(size, count), 0, evaluate=False))
         sizes = [sympy.Integer(count), FloorDiv(size, count)]
@@ -378,7 +377,7 @@ class Axes:
     def output(self, value: Value) -> tuple[Symbol, str]:
         """The array of an output and its axes, as an op declares them."""
         for at, dim in enumerate(value.dims):
-            known = self.axis_of(dim)
+            known = self.axis_of(dim) or (self._whole(dim) if len(dim) > 1 else None)
             if dim and known and [part.axis for part in dim] != [known]:
                 value = self._joined(value, at, 0, len(dim), known)
         value = self.spread(value, range(len(value.dims)))
@@ -389,6 +388,22 @@ class Axes:
             raise Refused(f"an output has the axis '{max(axes, key=axes.count)}' twice")
         shape = " ".join(self._declared(dim[0].axis) if dim else "1" for dim in value.dims) or "1"
         return self.named(value, axes).symbol, shape
+
+    def single(self, value: Value, at: int) -> Value:
+        """The tensor with a single axis in the dimension `at`, where it has several."""
+        dim = value.dims[at]
+        if len(dim) < 2:
+            return value
+        axis = self.axis_of(dim) or self._whole(dim)
+        if axis is None:
+            raise Refused(f"places of a dimension of {_said(dim)}")
+        return self._joined(value, at, 0, len(dim), axis)
+
+    def _whole(self, dim: Dim) -> str | None:
+        """An axis for all parts of a dimension, if they are of one axis."""
+        size = math.prod(self.symbols[part.axis] for part in dim)
+        of = [axis for symbol, axis in self.of_symbols.items() if symbol in size.free_symbols]
+        return self._part_of(of[0], size) if len(of) == 1 else None
 
     def _declared(self, axis: str) -> str:
         """The axis as a tensor of the op has it: "cols/2" of a half."""

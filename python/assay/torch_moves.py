@@ -14,7 +14,7 @@ from .torch_rules import dims_of, each, rule
 
 # Results that are no new numbers, so that a kernel does not round them again.
 MOVES = set(
-    "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach lift_fresh_copy slice select split_with_sizes split unbind cat flip index "
+    "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach constant_pad_nd lift_fresh_copy slice select split_with_sizes split unbind cat flip index "
     "index_select gather embedding where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin max min full "
     "full_like new_full scalar_tensor arange getitem _to_copy copy sign empty empty_permuted empty_like any".split()
 )
@@ -101,8 +101,8 @@ def _part_from(axes: Axes, x: Value, at: int, start: Any, size: Any, step: int =
     dim = x.dims[at]
     if not dim or axes.is_whole(dim, size):
         return x
-    if len(dim) != 1:
-        raise Refused("a part of a dimension of several axes")
+    x = axes.single(x, at)
+    dim = x.dims[at]
     if isinstance(size, int) and size == 1:
         return _place(axes, x, at, start, ((),))
     axis = axes.part_of(dim[0].axis, size)
@@ -146,8 +146,7 @@ def _part(axes: Axes, x: Value, at: int, axis: str, place: Callable[[Any], Any])
 def _flip(axes: Axes, a: SimpleNamespace) -> Value:
     x = a.self
     for at in a.dims:
-        if len(x.dims[at]) > 1:
-            raise Refused("the places of a dimension of several axes")
+        x = axes.single(x, at)
         if x.dims[at]:
             axis = x.dims[at][0].axis
             x = _part(axes, x, at % len(x.dims), axis, lambda place, axis=axis: axes.extent(axis) - 1 - place)
@@ -157,13 +156,12 @@ def _flip(axes: Axes, a: SimpleNamespace) -> Value:
 @rule("select")
 def _select(axes: Axes, a: SimpleNamespace) -> Value:
     at = a.dim % len(a.self.dims)
-    if len(a.self.dims[at]) > 1:
-        raise Refused("a place of a dimension of several axes")
+    x = axes.single(a.self, at)
     start = a.index
-    if isinstance(start, int) and start < 0 and a.self.dims[at]:
-        axes.require_least([a.self.dims[at][0].axis], -start)
-        start = axes.extent(a.self.dims[at][0].axis) + start
-    return _place(axes, a.self, at, start, ())
+    if isinstance(start, int) and start < 0 and x.dims[at]:
+        axes.require_least([x.dims[at][0].axis], -start)
+        start = axes.extent(x.dims[at][0].axis) + start
+    return _place(axes, x, at, start, ())
 
 
 def _place(axes: Axes, x: Value, at: int, place: Any, dims: tuple[Any, ...]) -> Value:
@@ -185,14 +183,13 @@ def _cat(axes: Axes, a: SimpleNamespace) -> Value:
     if len(whole) != 1:
         raise Refused("a join along a dimension of several axes")
     axis = whole[0].axis
-    used = {name for x in a.tensors for name in x.names}
+    tensors = [axes.single(x, at) for x in a.tensors]
+    used = {name for x in tensors for name in x.names}
     name = axes.free(axis, used)
     place = axes.position(axis, name)
     begin: Any = None
     joined = None
-    for x in a.tensors:
-        if len(x.dims[at]) > 1:
-            raise Refused("a join of dimensions of several axes")
+    for x in tensors:
         size: Any = axes.extent(x.dims[at][0].axis) if x.dims[at] else 1
         symbol = x.symbol
         if x.dims[at] and x.dims[at][0].name:
@@ -207,14 +204,35 @@ def _cat(axes: Axes, a: SimpleNamespace) -> Value:
     return joined
 
 
+@rule("constant_pad_nd")
+def _pad(axes: Axes, a: SimpleNamespace) -> Value:
+    x = a.self
+    for i in range(0, len(a.pad), 2):
+        at = len(x.dims) - 1 - i // 2
+        before, after = a.pad[i : i + 2]
+        if isinstance(before, int) and before == 0 and isinstance(after, int) and after == 0:
+            continue
+        x = axes.single(x, at)
+        if not x.dims[at]:
+            raise Refused("a border of a dimension of size 1")
+        own = x.dims[at][0]
+        value = axes.spread(x, [at])
+        axis = axes.part_of(own.axis, a.node.meta["val"].shape[at])
+        size = axes.extent(own.axis)
+        name = axes.free(axis, {*value.names} - {value.dims[at][0].name})
+        place = axes.position(axis, name) - before
+        inside = f.take(value.symbol, value.dims[at][0].name, f.minimum(f.maximum(place, 0), size - 1))
+        symbol = f.where((place >= 0) & (place < size), inside, _number_of(a.value))
+        x = Value(symbol, (*value.dims[:at], (Part(axis, name),), *value.dims[at + 1 :]))
+    return x
+
+
 @rule("cumsum", "cumprod")
 def _cumulated(axes: Axes, a: SimpleNamespace) -> Value:
     at = a.dim % len(a.self.dims)
-    value = axes.spread(a.self, [at])
+    value = axes.spread(axes.single(a.self, at), [at])
     if not value.dims[at]:
         return value
-    if len(value.dims[at]) != 1:
-        raise Refused("a running sum along a dimension of several axes")
     is_sum = a.op == "cumsum"
 
     def step(total: Any) -> Any:

@@ -99,7 +99,7 @@ def _parameters(reference: Any, weights: f.Tensors) -> dict[str, str]:
     if not isinstance(reference, torch.nn.Module):
         return {}
     buffers = dict(reference.named_buffers())
-    own = {name.replace(".", "_").lower(): name for name in [*dict(reference.named_parameters()), *buffers]}
+    own = {_name_of_parameter(path): path for path in [*dict(reference.named_parameters()), *buffers]}
     for name in weights:
         if name not in own:
             raise InputError(f"the module has no parameter '{name}', only {', '.join(own) or 'none'}")
@@ -107,6 +107,11 @@ def _parameters(reference: Any, weights: f.Tensors) -> dict[str, str]:
         if name not in weights and path not in buffers:
             raise InputError(f"the parameter '{path}' of the module has no axes: weights={{'{name}': '...'}} was expected")
     return {name: path for name, path in own.items() if name in weights}
+
+
+def _name_of_parameter(path: str) -> str:
+    name = path.replace(".", "_").lower()
+    return name if name[:1].isalpha() else f"p{name}"
 
 
 def _require_arguments(of: Reference) -> None:
@@ -187,7 +192,8 @@ class _Formula:
                 else:
                     return self._outputs(node)
             except Refused as e:
-                raise InputError(f"{place(node)}{_word(node)}: {e}") from None
+                who = "" if node.op == "output" else f"{place(node)}{_word(node)}: "
+                raise InputError(f"{who}{e}") from None
         raise InputError("the reference returns nothing")
 
     def _input(self, given: Port | str, node: fx.Node) -> Value:
@@ -204,8 +210,8 @@ class _Formula:
             tensors = [*self.of.call.named_buffers(), *self.of.call.named_parameters()]  # type: ignore[attr-defined]
             for path, own in tensors:
                 if own is tensor or (own.shape == tensor.shape and bool((own == tensor).all())):
-                    name = path.replace(".", "_").lower()
-                    raise Refused(f"the buffer '{path}' has no axes: weights={{'{name}': '...'}} was expected")
+                    expected = f"weights={{'{_name_of_parameter(path)}': '...'}} was expected"
+                    raise Refused(f"the buffer '{path}' has no axes: {expected}")
         raise Refused(f"a tensor of shape {list(tensor.shape)} that is no input: give it as one")
 
     def _called(self, node: fx.Node) -> Any:

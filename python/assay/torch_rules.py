@@ -59,6 +59,8 @@ _unary("expm1", lambda x: f.exp(x) - 1.0)
 _unary("relu", lambda x: f.maximum(x, 0.0))
 _unary("sign", lambda x: f.where(x > 0.0, 1.0, f.where(x < 0.0, -1.0, 0.0)))
 _unary("mish", lambda x: x * f.tanh(f.softplus(x)))
+_unary("sin", lambda x: f.sin_turn(x, 0.0, 1.0, 1.0))
+_unary("cos", lambda x: f.cos_turn(x, 0.0, 1.0, 1.0))
 _unary("erfc", lambda x: 1.0 - f.erf(x))
 
 
@@ -123,7 +125,7 @@ def _div(axes: Axes, a: SimpleNamespace) -> Value:
     return each(axes, lambda x, y: x // y, a.self, a.other)
 
 
-@rule("remainder")
+@rule("remainder", "fmod")
 def _remainder(axes: Axes, a: SimpleNamespace) -> Value:
     if a.node.meta["val"].dtype.is_floating_point:
         raise Refused("formulas have a remainder of whole numbers only")

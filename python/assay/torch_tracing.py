@@ -266,11 +266,14 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = N
 
 
 def sizes_of(axes: Sequence[str]) -> dict[str, int]:
-    """An example of sizes: distinct, and multiples of 4, so that an axis can be halved.  Those of heads are a multiple of kv_heads."""
-    primes = (n for n in itertools.count(2) if all(n % k for k in range(2, int(n**0.5) + 1)))
-    sizes = {axis: 4 * n for axis, n in zip(axes, primes)}
+    """An example of sizes: distinct, and such that an axis can be halved, or parted in three where there are few.
+
+    Those of heads are a multiple of kv_heads.
+    """
+    primes = (n for n in itertools.count(5) if all(n % k for k in range(2, int(n**0.5) + 1)))
+    sizes = {axis: (12 if len(axes) <= 4 else 4) * n for axis, n in zip(axes, primes)}
     if "heads" in sizes and "kv_heads" in sizes:
-        sizes["heads"] = 16 * sizes["kv_heads"]
+        sizes["heads"] = 4 * sizes["kv_heads"]
     return sizes
 
 

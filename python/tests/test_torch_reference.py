@@ -102,6 +102,7 @@ def _norm_kernel(epsilon):
     return lambda x, inner_weight, inner_bias, scale: (F.layer_norm(x, x.shape[-1:], inner_weight, inner_bias, epsilon) * scale)
 
 
+SEQUENTIAL = dict.fromkeys(("p0_inner_weight", "p0_inner_bias", "p0_scale"), "cols")
 NORM_WEIGHTS = dict.fromkeys(("inner_weight", "inner_bias", "scale"), "cols")
 
 # The reference, its tensors, and a kernel with one fault.  A right kernel is the reference itself, in f32.
@@ -279,6 +280,10 @@ def test_an_attribute_may_differ_between_cases():
         lambda x: torch.cat([x[1:], x[:1] * 2], 0) + torch.cat((x[:, : x.shape[1] // 2], -x[:, x.shape[1] // 2 :]), 1),
         lambda x: x.view(x.shape[0], 2, -1).flip(1).flatten(1) + x.view(x.shape[0], -1, 2).sum(2).repeat_interleave(2, dim=1),
         lambda x: x.gather(1, (torch.arange(x.shape[0])[:, None] // 2).clamp(max=0).expand(-1, x.shape[1])) + x * 0,
+        lambda x: torch.sin(x) + torch.cos(x * 3) + F.pad(x, (1, 0))[:, :-1] + torch.roll(x, 1, 0) + F.pad(x, (0, 0, 0, 1))[1:],
+        lambda x: torch.stack((x, -x), -1).flatten(1)[:, : x.shape[1]]
+        + torch.stack((x, x * 2), 1).sum(1)
+        + x.unsqueeze(0).unbind(0)[0],
         lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0],
         lambda x: F.rms_norm(x, (x.shape[-1],), eps=1e-6) + F.layer_norm(x, (x.shape[-1],)),
     ],
@@ -298,6 +303,16 @@ def test_an_op_that_is_not_the_reference_is_refused(monkeypatch):
     ):
         f.from_torch(torch.tanh, inputs=ROWS)
     assert os.environ.get(f.VARIABLE) == before  # so that later calls do not meet it
+
+
+def test_an_op_that_admits_zeros_is_told():
+    def masked_by_a_large_number(q, k, v):
+        scores = q @ k.transpose(1, 2)
+        at = torch.arange(scores.shape[2])
+        return torch.softmax(torch.where(at[None, :] <= at[:, None], scores, torch.finfo(torch.float32).min), -1) @ v
+
+    with pytest.warns(UserWarning, match="an output of zeros would pass"):
+        f.from_torch(masked_by_a_large_number, inputs=QKV)
 
 
 def test_a_size_for_which_a_variance_is_undefined_is_left_out():
@@ -323,7 +338,7 @@ def dropout(x):
 
 
 def parts_an_axis(x):
-    return x.view(x.shape[0], 7, -1).sum(1)
+    return x.view(x.shape[0], 11, -1).sum(1)
 
 
 def top_two(x):
@@ -351,6 +366,10 @@ def freezes_a_size(x):
 
 def branches_on_a_size(x):
     return x * 2 if x.shape[-1] > 4 else x
+
+
+def sevenths(x):
+    return x.view(x.shape[0], 7, -1).sum(1).sum(1)
 
 
 def pools(x):
@@ -388,13 +407,14 @@ def loops(x):
     "function, line, why",
     [
         (dropout, 1, "dropout in training is random"),
-        (parts_an_axis, 1, "it cannot be traced: RuntimeError: shape '[rows, 7, -1]' is invalid for input of size "),
+        (parts_an_axis, 1, "it cannot be traced: RuntimeError: shape '[rows, 11, -1]' is invalid for input of size "),
         (top_two, 1, "topk: formulas have no word for it"),
         (branches_on_a_value, 1, "a tensor's value decides what is computed: write torch.where in place of if"),
         (value_as_number, 1, "_local_scalar_dense: a tensor's value becomes a number of Python"),
         (writes_into_its_input, 1, "the reference writes into 'x': clone it first"),
         (freezes_a_size, 1, "the reference makes a fixed number of the extent of 'cols'"),
         (branches_on_a_size, 1, "a size decides what is computed"),
+        (sevenths, None, "the op is defined only where (quotient(extent[cols], 7)) >= 1 and (extent[cols] - (7 * "),
         (pools, 1, "max_pool1d: torch makes a fixed number of the extent of 'cols'"),
         (product, 1, "prod: formulas have no word for it"),
         (narrow_format, 1, "_to_copy: a cast to torch.float8_e4m3fn"),
@@ -431,6 +451,8 @@ def test_wrong_arguments_are_told(arguments, why):
 def test_a_modules_parameters_need_axes():
     with pytest.raises(assay.InputError, match="the parameter 'inner.bias' of the module has no axes"):
         f.from_torch(Norm(7), inputs=ROWS, weights={"inner_weight": "cols", "scale": "cols"})
+    op = f.from_torch(torch.nn.Sequential(Norm(3), torch.nn.ReLU()), inputs={"input": "rows cols"}, weights=SEQUENTIAL)
+    assert '"p0_inner_weight": "cols"' in op.text
     with pytest.raises(assay.InputError, match="the module has no parameter 'gamma'"):
         f.from_torch(Norm(7), inputs=ROWS, weights={"gamma": "cols"})
 
