@@ -399,10 +399,17 @@ class Op:
             temporary = path.with_suffix(f".{os.getpid()}")
             self.write(temporary)
             temporary.replace(path)
-        known = [file for file in os.environ.get(VARIABLE, "").split(":") if file]
-        others = [file for file in known if not Path(file).name.startswith(f"{self.name}-")]
-        os.environ[VARIABLE] = ":".join([*others, str(path)])
+        self.forget()
+        known = os.environ.get(VARIABLE)
+        os.environ[VARIABLE] = f"{known}:{path}" if known else str(path)
         return self.name
+
+    def forget(self) -> None:
+        """Makes the op unknown again, and others of its name: one that is refused would stop every call of the program."""
+        known = [file for file in os.environ.pop(VARIABLE, "").split(":") if file]
+        others = [file for file in known if not Path(file).name.startswith(f"{self.name}-")]
+        if others:
+            os.environ[VARIABLE] = ":".join(others)
 
 
 def op(

@@ -261,7 +261,12 @@ def describe(op: str | formula.Op) -> Op:
         InputError: there is no such op.
         LibraryError: see `assay.LibraryError`.
     """
-    return _described(formula.name_of_op(op), os.environ.get(formula.VARIABLE))
+    try:
+        return _described(formula.name_of_op(op), os.environ.get(formula.VARIABLE))
+    except InputError:
+        if isinstance(op, formula.Op):
+            op.forget()
+        raise
 
 
 @functools.lru_cache(maxsize=None)

@@ -63,12 +63,10 @@ def made(
         legal=[*legal, *dict.fromkeys(conditions)],
     )
     op.numerics = formula.numerics(results)
-    known = os.environ.get(f.VARIABLE)
     try:
         compare(op, of, names, axes, traced, formula.axes.conditions)
-    except BaseException:  # Note: an op that is refused would stop every later call of the program
-        os.environ.pop(f.VARIABLE, None)
-        os.environ.update({f.VARIABLE: known} if known else {})
+    except BaseException:
+        op.forget()
         raise
     return op
 

@@ -259,6 +259,7 @@ def test_what_the_judge_cannot_read_is_told():
 
     with pytest.raises(assay.InputError, match="there is no axis 'columns'"):
         assay.describe(bad_axis)
+    assert assay.describe("softmax").name == "softmax"  # which it does not stop
 
 
 def test_its_module_is_a_command(tmp_path):
