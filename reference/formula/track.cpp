@@ -50,26 +50,27 @@ Tracked::Tracked(const Values& values, const Declared& declared, std::vector<Off
   const int count = static_cast<int>(values.graph().nodes.size());
   totals_.resize(static_cast<std::size_t>(count));
   find_chains();
-  const bool is_step = !given_.empty();
   for (int i = 0; i < count; ++i) {
     off_.push_back(values[i].exact ? Off{} : visit(i));
-    if (is_step && !values[i].exact) note_overflow(i);
+    if (!values[i].exact) note_overflow(i);
   }
 }
 
-// Terms of both signs may overflow before they cancel: in one order of a sum, and not in another.
+// In a step of a scan, where errors may grow, what may overflow counts; elsewhere what does.  There terms of both signs may
+// overflow before they cancel, too: in one order of a sum, and not in another.
 void Tracked::note_overflow(int i) {
   const Kind kind = node(i).kind;
   const double most = overflow_threshold(declared_.numerics.accumulate);
-  const auto leaves = [most](double v, double t) {
-    return std::isfinite(v) && t < kInfinity && std::fabs(v) + t >= most ? kInfinity : 0.0;
+  const bool is_step = !given_.empty();
+  const auto leaves = [=](double v, double t) {
+    return std::isfinite(v) && t < kInfinity && std::fabs(v) + (is_step ? t : 0.0) >= most ? kInfinity : 0.0;
   };
   constexpr double cancelling = 1 + 0x1p-40;  // sizes over values beyond what f64 rounds
   const auto may_leave = [most](double v, double t, double size) {
     const bool cancels = size > std::fabs(v) * cancelling;
     return std::isfinite(v) && t < kInfinity && size + t >= most && cancels ? kInfinity : 0.0;
   };
-  const Field on_the_way = kind == Kind::sum || kind == Kind::dot
+  const Field on_the_way = is_step && (kind == Kind::sum || kind == Kind::dot)
                                ? map(extents(), may_leave, values_[i].value, total(i), values_[i].terms.size)
                                : Field{};
   const Field left = plus(extents(), map(extents(), leaves, values_[i].value, total(i)), on_the_way);

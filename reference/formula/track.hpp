@@ -68,8 +68,7 @@ class Tracked {
   Off alone(int node) const;
 
  private:
-  // Of a step of a scan: a result beyond the accumulator's range is infinite in a kernel, so what is computed from it has no
-  // bound.
+  // A result beyond the accumulator's range is infinite in a kernel, so what is computed from it has no bound.
   void note_overflow(int node);
   // What an argument brings into a node with these axes.
   struct Brought {

@@ -23,8 +23,10 @@ Off Tracked::rounded(int i, Off off) const {
   if (off.any.none() && off.fresh.none() && values_[i].shared.empty()) {  // one operation on exact values
     const DType to = declared_.numerics.accumulate;
     const double most = overflow_threshold(to);  // what overflows does so in every kernel
-    off.any = map(
-        extents(), [most, to](double x) { return std::fabs(x) < most ? std::fabs(round_to(to, x) - x) : 0.0; }, values_[i].value);
+    // Note: `typical` counts sqrt(3) deviations, and this error is its own deviation.
+    const double counted = declared_.errors == Errors::typical ? kUniform : 1;
+    const auto error = [=](double x) { return std::fabs(x) < most ? counted * std::fabs(round_to(to, x) - x) : 0.0; };
+    off.any = map(extents(), error, values_[i].value);
     return off;
   }
   return widened(i, std::move(off), values_[i].value,

@@ -223,9 +223,10 @@ void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
   const Dims& dims = c.dims;
   const std::int64_t heads = dims[Axis::heads], kv_heads = dims[Axis::kv_heads];
   if (!heads || elements(c, op) <= most) return;
-  c.dims[Axis::kv_heads] = 1;
-  c.dims[Axis::heads] = heads / kv_heads;
-  c.reduced.push_back({"heads", heads, heads / kv_heads});
+  const std::int64_t left = kv_heads ? heads / kv_heads : 1;  // those of one group
+  c.dims[Axis::heads] = left;
+  c.reduced.push_back({"heads", heads, left});
+  if (kv_heads) c.dims[Axis::kv_heads] = 1;
   if (kv_heads > 1) c.reduced.push_back({"kv_heads", kv_heads, 1});
 }
 

@@ -16,13 +16,13 @@
 
 #include "ops/core/stored.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/problem/search/solved_case.hpp"
 #include "validate/values/common_fills.hpp"
 
 namespace assay {
 
 namespace {
 
-constexpr std::int64_t kExtent = 4;   // of every axis of the cases that are tried
 constexpr std::uint64_t kDraws = 4;   // of a fill
 constexpr std::int64_t kSteps = 128;  // of a recurrence: a state that doubles at each leaves the range of f32
 
@@ -46,9 +46,13 @@ class Small {
   std::deque<std::vector<std::byte>> memory_;
 };
 
+// With the first extents that are legal.
 Case small_case(const Op& op, DType dtype = f32) {
   Case c{.op = std::string(op.name), .dtype = dtype};
-  for (const AxisUse& use : op.axes) c.dims[use.axis] = use.within(kExtent);
+  for (const std::int64_t extent : kSmallExtents) {
+    for (const AxisUse& use : op.axes) c.dims[use.axis] = use.within(extent);
+    if (Small(op, c, false).problem->legal()) break;
+  }
   return c;
 }
 

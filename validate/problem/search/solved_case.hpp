@@ -15,6 +15,8 @@
 
 namespace assay {
 
+inline constexpr std::int64_t kSmallExtents[] = {4, 6, 8, 16, 32, 64};  // of all axes of small cases; legal ones are taken
+
 // A case with its inputs and its answers.
 struct SolvedCase {
   Case c;
