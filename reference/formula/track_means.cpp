@@ -4,7 +4,9 @@
 // and of a quotient; d: a score's distance from its row's maximum; t: bound on the error of the logarithm of a weight w.
 //
 //   weights  t adds up what the argument brings (t_x); 3u (d + t_x) for the exponent (track_rows.cpp); u max|x|, as kernels fold
-//            the scale and the change of base into one FMA, which rounds the product with the maximum; and f for exp.
+//            the scale and the change of base into one FMA, which rounds the product with the maximum; and f for exp.  Where the
+//            exp of d - t is below half the least subnormal, as of scores to which a mask adds -10^4, a weight is 0 in any
+//            kernel.
 //
 //            An online sum multiplies by exp(old max - new max) at each rescale: f + u for the factor, u for the product and
 //            u max|x| for the maximum's own rounding.  Among n elements in random order the number of new maxima has mean and
@@ -24,7 +26,7 @@
 //   lost     What is below the least normal value vanishes or becomes subnormal.  For an exp the loss is relative to the largest,
 //            which is 1; for a weight to their sum.
 //
-//   v        brings sum p t_v.
+//   v        brings sum p t_v.  Times an infinite v a weight that a kernel may lose gives NaN in place of infinity.
 #include <algorithm>
 #include <cmath>
 
@@ -37,6 +39,8 @@ namespace {
 
 // From here on, in logarithms, nothing is known of a weight.
 constexpr double kWidest = 300;
+// The exp of minus this is below half the least subnormal of f32.
+constexpr double kGone = 104;
 // Up to here exp is bounded by a polynomial.
 constexpr double kNarrow = 0.5;
 
@@ -88,7 +92,8 @@ Off Tracked::mean_up(int i) const {
     return fold_each<3>(
         e, n.over, {Fold::largest, Fold::total, Fold::total},
         [u = u_, grown, shrunk](double w, double t, double d, double row) {
-          const double x = std::isfinite(d) ? t + 3 * u * (d + t) + row : 0.0, more = grown(x);
+          const double off = t + 3 * u * (d + t) + row, x = std::isfinite(d) && (w > 0 || d - off < kGone) ? off : 0.0,
+                       more = grown(x);
           return std::array{x, w == 0 ? 0.0 : w * more * more, w == 0 ? 0.0 : w * shrunk(x)};
         },
         p, t_of_x, rows.distance, of_row);
@@ -143,9 +148,21 @@ Off Tracked::mean_up(int i) const {
     error += by(least_exp, unhidden) / std::exp(log_sum) + by(least_weight, unhidden);
     return error + (numerics.flushes_storage ? 2 * 0x1p-126 : 0.0);
   };
-  return {.any = map(e, whole, values_[i].value, moves, widest, terms.farthest, terms.unhidden, terms.spread, terms.size,
-                     terms.root, rows.count, rows.squares, rows.log_sum, brought),
-          .fresh = {}};
+  Field error = map(e, whole, values_[i].value, moves, widest, terms.farthest, terms.unhidden, terms.spread, terms.size,
+                    terms.root, rows.count, rows.squares, rows.log_sum, brought);
+  if (std::ranges::none_of(v.at, [](double value) { return std::isinf(value); })) return {.any = std::move(error), .fresh = {}};
+  // Of the keys with an infinite value, minus the logarithm of the least weight.
+  const Field faintest = fold_each<1>(
+      e, n.over, {Fold::largest},
+      [](double value, double d, double log_sum) {
+        return std::array{std::isinf(value) && std::isfinite(d) ? d + std::max(log_sum, 0.0) : 0.0};
+      },
+      v, rows.distance, rows.log_sum)[0];
+  const double least = std::max({0x1p-126, least_exp, least_weight}), vanishes = -std::log(least);
+  const auto may_be_nan = [vanishes](double of, double o, double faint, double x) {
+    return std::isinf(o) && faint + x > vanishes ? kInfinity : of;
+  };
+  return {.any = map(e, may_be_nan, error, values_[i].value, faintest, widest), .fresh = {}};
 }
 
 }  // namespace assay::formula

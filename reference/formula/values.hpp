@@ -36,7 +36,7 @@ struct Terms {
 struct RowParts {
   Field most;      // the maximum
   Field top;       // the same, 0 where it is infinite
-  Field largest;   // |x|, of what is finite
+  Field largest;   // |x|, of what is finite and has a weight
   Field distance;  // top - x, at least 0; infinite where x is -inf
   Field weight;    // exp(-distance) over its sum
   Field count;     // elements whose exp is not 0

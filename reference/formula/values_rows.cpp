@@ -19,27 +19,22 @@ int Values::earlier_rows(int i) const {
 
 RowParts Values::rows_of(const Field& x, AxisSet over) const {
   RowParts rows;
-  const auto extremes = fold_each<2>(
-      extents_, over, {Fold::largest, Fold::largest},
-      [](double v) {
-        return std::array{v, std::isfinite(v) ? std::fabs(v) : 0.0};
-      },
-      x);
-  rows.most = extremes[0];
-  rows.largest = extremes[1];
+  rows.most = fold_each<1>(
+      extents_, over, {Fold::largest}, [](double v) { return std::array{v}; }, x)[0];
   rows.top = map(
       extents_, [](double m) { return std::isfinite(m) ? m : 0.0; }, rows.most);
   rows.distance = map(
       extents_, [](double v, double m) { return m - v; }, x, rows.top);
   const Field e = map(
       extents_, [](double d) { return std::exp(-d); }, rows.distance);
-  const auto sums = fold_each<2>(
-      extents_, over, {Fold::total, Fold::total},
-      [](double v) {
-        return std::array{v, v > 0 ? 1.0 : 0.0};
+  const auto sums = fold_each<3>(
+      extents_, over, {Fold::total, Fold::total, Fold::largest},
+      [](double v, double of) {
+        return std::array{v, v > 0 ? 1.0 : 0.0, v > 0 && std::isfinite(of) ? std::fabs(of) : 0.0};
       },
-      e);
+      e, x);
   rows.count = sums[1];
+  rows.largest = sums[2];
   rows.weight = map(
       extents_, [](double v, double s) { return s > 0 ? v / s : 0.0; }, e, sums[0]);
   rows.log_sum = map(

@@ -347,6 +347,39 @@ struct OfSum {
 }  // namespace
 
 // Times 255/256 all numbers of 8 bits are rounded away from 0, by a quarter of a unit on average.
+namespace {
+
+// The bound of a mean of v by the weights of a softmax of x.
+double bound_of_mean(std::vector<double> x, std::vector<double> v) {
+  const auto count = static_cast<std::int64_t>(x.size());
+  double y = 0;
+  const Tensor row{.data = x.data(), .dtype = f64, .rank = 1, .shape = {count}, .stride = {1}};
+  const Tensor values{.data = v.data(), .dtype = f64, .rank = 2, .shape = {count, 1}, .stride = {1, 1}};
+  const Tensor mean{.data = &y, .dtype = f64, .rank = 1, .shape = {1}, .stride = {1}};
+  Formula f;
+  f.declare_input("x", {"cols"}, row);
+  f.declare_input("v", {"cols", "channels"}, values);
+  f.declare_output("y", {"channels"}, mean);
+  f.out("y", sum(Axis("cols"))(softmax(Axis("cols"))(f.in("x") + -1e30 * (f.in("x") < -100)) * f.in("v")));
+  const Graph graph = f.graph();
+  const std::vector<Tensor> inputs{row, values};
+  const Values evaluated(graph, inputs);
+  return Tracked(evaluated, {.numerics = {}, .errors = Errors::coherent, .storage = f32}).output(0)[0];
+}
+
+}  // namespace
+
+TEST_CASE("formula rules: a key that a mask of large numbers hides leaves a mean's bound", "[formula][rules]") {
+  const double alone = bound_of_mean({0.5, 0.25}, {1, 2}), beside_hidden = bound_of_mean({0.5, 0.25, -101}, {1, 2, 3});
+  CHECK(alone > 0);
+  CHECK(beside_hidden < 2 * alone);
+}
+
+TEST_CASE("formula rules: an infinite value times a weight that may be lost is infinite or NaN", "[formula][rules]") {
+  CHECK(bound_of_mean({0, -10}, {1, kInfinity}) == 0);
+  CHECK(bound_of_mean({0, -95}, {1, kInfinity}) == kInfinity);
+}
+
 TEST_CASE("formula rules: roundings of products that repeat a factor are no draws", "[formula][rules]") {
   std::vector<double> x;
   double honest = 0;
