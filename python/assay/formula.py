@@ -38,6 +38,7 @@ __all__ = [
     "erf",
     "exp",
     "extent",
+    "from_definition",
     "from_torch",
     "gelu_erf",
     "gelu_tanh",
@@ -71,6 +72,7 @@ __all__ = [
 ]
 
 Tensors = Mapping[str, Union[str, Mapping[str, Any]]]
+Bounds = Mapping[str, Union[int, "tuple[int, int]"]]  # the least extents of axes, or the least and the largest
 
 
 class Symbol:
@@ -368,12 +370,16 @@ class Op:
         text: the op as JSON, as `validate run --op-file` reads it.
         numerics: what a kernel of it declares that declares nothing, in the words of `validate describe numerics`; None: sums in
             f32, in any order.
+        names: those of arguments by which kernels take them, where these are not the op's, by the op's.
+        dtypes: those for which kernels are written that declare none; None: any.
     """
 
     def __init__(self, name: str, text: str, numerics: str | None = None) -> None:
         self.name = name
         self.text = text
         self.numerics = numerics
+        self.names: Mapping[str, str] = {}
+        self.dtypes: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -418,7 +424,7 @@ def op(
     outputs: Tensors,
     weights: Tensors | None = None,
     attributes: Mapping[str, float | Sequence[str]] | None = None,
-    axes: Mapping[str, int | tuple[int, int]] | None = None,
+    axes: Bounds | None = None,
     legal: Sequence[str] = (),
     about: str | None = None,
 ) -> Callable[[Callable[..., Any]], Op]:
@@ -469,7 +475,7 @@ def from_torch(
     weights: Tensors | None = None,
     outputs: Sequence[str] | None = None,
     attributes: Mapping[str, float] | None = None,
-    axes: Mapping[str, int] | None = None,
+    axes: Bounds | None = None,
     legal: Sequence[str] = (),
     about: str | None = None,
     name: str | None = None,
@@ -506,6 +512,41 @@ def from_torch(
     except ImportError as e:
         raise InputError(f"a reference in PyTorch needs the package torch: {e}") from None
     return torch_reference.made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name)
+
+
+def from_definition(
+    path: str | os.PathLike[str],
+    *,
+    attributes: Mapping[str, float] | None = None,
+    constants: Mapping[str, int | None] | None = None,
+    name: str | None = None,
+) -> Op:
+    """Makes an op of a definition of FlashInfer-Bench, whose reference says what is right (docs/own-op.md).
+
+    Example:
+        op = f.from_definition("rmsnorm_h4096.json")
+        assay.validate(op, kernel)
+
+    Args:
+        path: the file.  Its tensors have the shapes that it gives: lists of axes, constant or not.
+        attributes: numbers among its inputs.  One of float is an attribute with this default, another a constant.  Those that are
+            not named keep the default of the reference's parameter.
+        constants: other extents of its constant axes; None: any extent, for kernels that take any.
+        name: the op's; None: the definition's.
+
+    Raises:
+        InputError: a part of the file is missing or wrong, or says what no op has, and the message names the place; or as
+            `from_torch`.
+        LibraryError: see `assay.LibraryError`.
+    """
+    loading.stop_reading()
+    try:
+        from . import torch_reference as _  # noqa: F401
+    except ImportError as e:
+        raise InputError(f"a reference in PyTorch needs the package torch: {e}") from None
+    from . import definitions
+
+    return definitions.made(path, attributes, constants, name)
 
 
 def written(name: str, about: str | None, results: Sequence[Any], **parts: Any) -> Op:

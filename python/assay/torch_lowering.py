@@ -62,11 +62,15 @@ class Axes:
         self.of_symbols = of_symbols
         self.example = {symbol: sizes[axis] for symbol, axis in of_symbols.items()}
         self.symbols = {axis: symbol for symbol, axis in of_symbols.items()}
+        self.symbols |= {axis: sympy.Integer(n) for axis, n in sizes.items() if axis not in self.symbols}  # fixed ones
+        self.own = dict(self.symbols)  # those of tensors, without parts of them
         self.taken = {*taken, *self.symbols}
         self.conditions: list[Any] = []  # on extents, for which it is defined
         self.made: dict[str, Symbol] = {}  # extents of axes that no tensor has, as a part of one
         self.opposites: dict[Symbol, Symbol] = {}  # of conditions: what does not hold where they hold
         self.positions: dict[tuple[str, str], Symbol] = {}
+        self.wholes: dict[str, str] = {}  # of a part of an axis, that axis
+        self.indexed: dict[Symbol, set[str]] = {}  # of places, the axes along which they are
 
     def fresh(self, axis: str, used: Iterable[str]) -> str:
         """Another name for an axis that an array has twice."""
@@ -105,6 +109,7 @@ class Axes:
             self.conditions.append(sympy.Ge(expression, 1, evaluate=False))
         self.made[name] = as_symbol(self.number_of(expression))
         self.symbols[name] = expression
+        self.wholes[name] = self.wholes.get(axis, axis)
         self.taken.add(name)
         return name
 
@@ -132,7 +137,7 @@ class Axes:
     def axis_of(self, dim: Dim) -> str | None:
         """The axis of a tensor that is as long as a dimension."""
         size = self._example_of(dim)
-        return next((axis for symbol, axis in self.of_symbols.items() if self.example[symbol] == size), None)
+        return next((axis for axis in self.own if self._example_of((Part(axis, None),)) == size), None)
 
     def _example_of(self, dim: Iterable[Part]) -> int:
         return math.prod(int(self.symbols[part.axis].subs(self.example)) for part in dim)
@@ -403,6 +408,8 @@ class Axes:
         """An axis for all parts of a dimension, if they are of one axis."""
         size = math.prod(self.symbols[part.axis] for part in dim)
         of = [axis for symbol, axis in self.of_symbols.items() if symbol in size.free_symbols]
+        if size.is_Integer:
+            return self._part_of(dim[0].axis, size)
         return self._part_of(of[0], size) if len(of) == 1 else None
 
     def _declared(self, axis: str) -> str:
@@ -411,6 +418,7 @@ class Axes:
             return axis
         size = self.symbols[axis]
         of = next((a for s, a in self.of_symbols.items() if s in size.free_symbols), None)
+        of = of or next((a for a in (self.wholes[axis], *self.own) if self._is_multiple(a, size)), None)
         example = int(size.subs(self.example))
         whole = self._example_of((Part(of, None),)) if of else 0
         if of is None or whole % example:
@@ -418,9 +426,15 @@ class Axes:
                 f"an output has a dimension of size {self.said(size)}, and a tensor's is that of an axis or of its n-th part"
             )
         name = f"{of}/{whole // example}"
-        self.conditions.append(sympy.Eq(sympy.Mod(self.symbols[of], whole // example), 0, evaluate=False))
+        if self.symbols[of].free_symbols:
+            self.conditions.append(sympy.Eq(sympy.Mod(self.symbols[of], whole // example), 0, evaluate=False))
         self.positions[axis, name] = f.index(name)
         return name
+
+    def _is_multiple(self, axis: str, size: Any) -> bool:
+        """Whether a size is the n-th part of a fixed axis."""
+        whole = self.own.get(axis)
+        return bool(whole is not None and whole.is_Integer and size.is_Integer and whole % size == 0)
 
 
 def _expression(size: Any) -> Any:
@@ -443,6 +457,11 @@ def _in_order(value: Value, target: Sequence[Dim]) -> Value:
 def as_symbol(x: Any) -> Symbol:
     """A number as a symbol."""
     return x if isinstance(x, Symbol) else Symbol(repr(x), is_leaf=True)
+
+
+def holds(condition: Any, sizes: Mapping[Any, int]) -> bool:
+    """Whether a condition on extents holds for these sizes of symbols."""
+    return bool(condition.subs(sizes).doit() == True)  # noqa: E712
 
 
 def is_symbolic(size: Any) -> bool:

@@ -290,6 +290,8 @@ def _taken(axes: Axes, x: Value, at: Sequence[int], places: Sequence[Value], to:
         raise Refused("places along a dimension that is no single axis")
     symbols, own = axes.aligned(*places)
     along = [x.dims[i][0] for i in at]
+    for place, part in zip(places, along):
+        axes.indexed.setdefault(place.symbol, set()).add(part.axis)
     kept = tuple(dim for i, dim in enumerate(x.dims) if i not in at)
     taken = [i for i, place in enumerate(symbols) if place is not axes.positions.get((along[i].axis, along[i].name))]
     beside = {part.name for dim in kept for part in dim} | {along[i].name for i in taken[1:]}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from . import formula as f
 from . import library
 from .errors import InputError
 from .torch_comparison import FLOATS, compare
-from .torch_lowering import Axes, Part, Refused, Value, is_symbolic
+from .torch_lowering import Axes, Part, Refused, Value, holds, is_symbolic
 from .torch_moves import MOVES
 from .torch_rules import RULES
 from .torch_tracing import DTYPES, NARROW, Port, Reference, Trace, place, trace
@@ -36,39 +37,54 @@ def made(
     weights: f.Tensors,
     outputs: Sequence[str] | None,
     attributes: Mapping[str, float],
-    axes: Mapping[str, int],
+    axes: f.Bounds,
     legal: Sequence[str],
     about: str | None,
     name: str | None,
+    fixed: Mapping[str, int] = {},
+    constant: Mapping[str, int] = {},
 ) -> f.Op:
-    """What f.from_torch makes."""
+    """What f.from_torch makes.
+
+    Args:
+        reference ... name: as of f.from_torch.
+        fixed: extents of axes at which it is traced and compared, since the reference is written for them.
+        constant: extents of axes that the op has always, though it is traced and compared at any.
+    """
     ports = tuple(_port(key, given) for group in (inputs, weights) for key, given in group.items())
-    of = Reference(reference, ports, _parameters(reference, weights), dict(attributes))
+    of = Reference(reference, ports, _parameters(reference, weights), dict(attributes), fixed)
     _require_arguments(of)
     traced = trace(of)
     formula = _Formula(of, traced)
     results, shapes, dtypes = formula.results()
-    conditions = formula.conditions()
+    of, inputs, weights = _with_contents(of, formula.axes, inputs, weights)
+    bounds = {**axes, **{axis: (n, n) for axis, n in fixed.items()}}
     names = _names_of_outputs(outputs, len(results), {*(port.name for port in ports), *attributes})
     described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, dtypes)}
-    op = f.written(
-        name or _free(_name_of(reference)),
-        about or _about(reference),
-        results,
-        inputs=inputs,
-        weights=weights,
-        outputs=described,
-        attributes=attributes,
-        axes=axes,
-        legal=[*legal, *dict.fromkeys(conditions)],
-    )
-    op.numerics = formula.numerics(results)
+    name = name or _free(_name_of(reference))
+    numerics = formula.numerics(results)
+
+    def op_within(bounds: f.Bounds) -> f.Op:
+        text = f.written(
+            name,
+            about or _about(reference),
+            results,
+            inputs=inputs,
+            weights=weights,
+            outputs=described,
+            attributes=attributes,
+            axes=bounds,
+            legal=[*legal, *formula.conditions(bounds)],
+        ).text
+        return f.Op(name, text, numerics)
+
+    compared = op_within(bounds)
     try:
-        compare(op, of, names, axes, traced, formula.axes.conditions)
+        compare(compared, of, names, bounds, traced, formula.axes.conditions)
     except BaseException:
-        op.forget()
+        compared.forget()
         raise
-    return op
+    return op_within({**bounds, **{axis: (n, n) for axis, n in constant.items()}}) if constant else compared
 
 
 # --- What is given --------------------------------------------------------------------------------------------------------------
@@ -87,9 +103,26 @@ def _port(name: str, given: Any) -> Port:
     dtype = options.get("dtype")
     if dtype is not None and dtype not in DTYPES:
         raise InputError(f"'{name}': the dtype '{dtype}' is none of {', '.join(DTYPES)}")
-    if dtype in ("i32", "i64") and "holds" not in options:
-        raise InputError(f"'{name}' is of whole numbers: say what it holds, like 'indices_of(vocab)'")
     return Port(name, names, dtype, options.get("holds"))
+
+
+def _with_contents(of: Reference, axes: Axes, inputs: f.Tensors, weights: f.Tensors) -> tuple[Reference, f.Tensors, f.Tensors]:
+    """The reference and its tensors, with what those of whole numbers hold where it takes elements at them."""
+    indexed = {symbol.text: along for symbol, along in axes.indexed.items() if isinstance(symbol, f.Symbol) and symbol.is_leaf}
+    ports = []
+    for port in of.ports:
+        if port.dtype in ("i32", "i64") and port.holds is None:
+            along = indexed.get(port.name, set()) & set(axes.own)
+            if len(along) != 1:
+                raise InputError(f"'{port.name}' is of whole numbers: say what it holds, like 'indices_of(vocab)'")
+            port = replace(port, holds=f"indices_of({along.pop()})")
+        ports.append(port)
+    contents = {port.name: port.holds for port in ports if port.holds}
+    groups = (
+        {name: {**dict(given), "holds": contents[name]} if name in contents else given for name, given in group.items()}
+        for group in (inputs, weights)
+    )
+    return replace(of, ports=tuple(ports)), *groups
 
 
 def _parameters(reference: Any, weights: f.Tensors) -> dict[str, str]:
@@ -273,17 +306,27 @@ class _Formula:
         self.steps[symbol] = ("weights" if is_weights else name, value.symbol)
         return Value(symbol, value.dims)
 
-    def conditions(self) -> list[str]:
-        """The conditions on extents for which the formula is the reference, without those that follow from others."""
+    def conditions(self, bounds: f.Bounds) -> list[str]:
+        """The conditions on extents within bounds for which the formula is the reference, without those that follow from others.
+
+        Raises:
+            InputError: one that is on axes of one extent does not hold.
+        """
         rng = np.random.default_rng(4)
         symbols = list(self.axes.of_symbols)
-        tried = [dict(zip(symbols, map(int, rng.integers(1, 33, len(symbols))))) for _ in range(300)]
+        single = {
+            s: b[0] for s, axis in self.axes.of_symbols.items() if isinstance(b := bounds.get(axis), tuple) and b[0] == b[1]
+        }
+        tried = [{**dict(zip(symbols, map(int, rng.integers(1, 33, len(symbols))))), **single} for _ in range(300)]
         kept = []
         for condition in sorted({*self.traced.conditions, *self.axes.conditions}, key=lambda e: len(str(e))):
-            holds = [sizes for sizes in tried if condition.subs(sizes) == True]  # noqa: E712
-            if len(holds) < len(tried):
-                kept.append(f.text_of(self.axes.number_of(condition)))
-                tried = holds
+            within = [sizes for sizes in tried if holds(condition, sizes)]
+            if len(within) < len(tried):
+                text = f.text_of(self.axes.number_of(condition))
+                if condition.free_symbols <= set(single):
+                    raise InputError(f"the reference is defined only where {text}")
+                kept.append(text)
+                tried = within
         return kept
 
     def _is_array(self, symbol: Any) -> bool:

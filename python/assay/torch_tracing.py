@@ -14,7 +14,7 @@ import re
 import sys
 import traceback
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
@@ -22,9 +22,11 @@ import torch
 import torch.nn.functional as F
 from torch import fx
 from torch._decomp import core_aten_decompositions
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call, functionalize
 from torch.fx import traceback as node_places
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 from torch.overrides import TorchFunctionMode
 
 from .errors import InputError
@@ -63,12 +65,14 @@ class Reference:
         ports: what it gets, in the order of the op: inputs, then weights.
         parameters: the names in a module's state_dict of those that are its own, by the port's name.
         numbers: attributes with their defaults.
+        fixed: axes of one extent, whose sizes are numbers in the trace.
     """
 
     call: Callable[..., Any]
     ports: tuple[Port, ...]
     parameters: Mapping[str, str]
     numbers: Mapping[str, float]
+    fixed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_module(self) -> bool:
@@ -100,8 +104,8 @@ class Trace:
 
     Attributes:
         graph: its ATen operations; each node's meta has its place, and its value with symbols as sizes.
-        axes: the axis of each symbol.
-        sizes: the example of each axis's size.
+        axes: the axis of each symbol; fixed ones have none.
+        sizes: the example of each axis's size; of a fixed one its extent.
         conditions: equations of symbols that hold where it is defined.
     """
 
@@ -133,7 +137,7 @@ class Sizes:
         self.env: Any = None
         for port, tensor in zip(ports, tensors):
             for axis, size in zip(port.axes, tensor.shape):
-                if axis != "1":
+                if isinstance(size, torch.SymInt):
                     self.axes[size.node.expr] = axis
                     self.env = size.node.shape_env
 
@@ -265,14 +269,16 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = N
     return F.layer_norm(x, x.shape[-len(normalized_shape) :], weight, bias, eps)
 
 
-def sizes_of(axes: Sequence[str]) -> dict[str, int]:
-    """An example of sizes: distinct, and such that an axis can be halved, or parted in three where there are few.
+def sizes_of(axes: Sequence[str], fixed: Mapping[str, int]) -> dict[str, int]:
+    """An example of sizes: distinct but for fixed ones, and such that an axis can be halved, or parted in three where there are few.
 
     Those of heads are a multiple of kv_heads.
     """
     primes = (n for n in itertools.count(5) if all(n % k for k in range(2, int(n**0.5) + 1)))
-    sizes = {axis: (12 if len(axes) <= 4 else 4) * n for axis, n in zip(axes, primes)}
-    if "heads" in sizes and "kv_heads" in sizes:
+    factor = 12 if len(axes) <= 4 else 4
+    free = (factor * n for n in primes if factor * n not in fixed.values())
+    sizes = {axis: fixed[axis] if axis in fixed else next(free) for axis in axes}
+    if "heads" in sizes and "kv_heads" in sizes and not fixed:
         sizes["heads"] = 4 * sizes["kv_heads"]
     return sizes
 
@@ -305,12 +311,15 @@ def trace(reference: Reference) -> Trace:
 
 
 def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:
-    sizes = sizes_of(axes_of(reference.ports))
+    sizes = sizes_of(axes_of(reference.ports), reference.fixed)
+    fake = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     examples: list[Any] = []
     for port in reference.ports:
         shape = [sizes.get(axis, 1) for axis in port.axes]
-        examples.append(torch.zeros(shape, dtype=DTYPES[port.dtype] if port.dtype else floats))
-    numbers = [torch.zeros((), dtype=torch.float64) for _ in reference.numbers]
+        tensor = torch.empty(shape, dtype=DTYPES[port.dtype] if port.dtype else floats)
+        kinds = [DimDynamic.STATIC if axis == "1" or axis in reference.fixed else DimDynamic.DUCK for axis in port.axes]
+        examples.append(fake.from_tensor(tensor, symbolic_context=StatelessSymbolicContext(dynamic_sizes=kinds)))
+    numbers = [fake.from_tensor(torch.zeros((), dtype=torch.float64)) for _ in reference.numbers]
     names = [*(port.name for port in reference.ports), *reference.numbers]
 
     def call(*values: Any) -> Any:

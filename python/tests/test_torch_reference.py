@@ -445,7 +445,7 @@ def test_what_no_formula_says_is_refused_with_its_line(function, line, why):
 )
 def test_wrong_arguments_are_told(arguments, why):
     with pytest.raises(assay.InputError, match=re.escape(why)):
-        f.from_torch(lambda x: x * 2, **arguments)
+        f.from_torch(lambda x: x * 2.0, **arguments)
 
 
 def test_a_modules_parameters_need_axes():

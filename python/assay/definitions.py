@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Definitions and solutions of FlashInfer-Bench, in JSON (docs/own-op.md): a definition becomes an op, a solution a kernel of it.
+
+A definition has axes, which are constant or vary, tensors and numbers, and a reference in PyTorch, which says what is right.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import inspect
+import itertools
+import json
+import os
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+from . import formula as f
+from . import loading
+from .errors import InputError
+
+FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
+WHOLE = {"int32": "i32", "int64": "i64"}
+_POSITIONS = re.compile(r"pos|positions?|pos(ition)?_ids")  # of tensors that hold places in a text
+_SIGNS = {ast.Eq: "==", ast.LtE: "<=", ast.GtE: ">=", ast.Lt: "<", ast.Gt: ">", ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A tensor or a number of a definition.
+
+    Attributes:
+        name: in the file.
+        own: its name in the op, of small letters.
+        shape: the names of its axes in the op, outermost first; None: it is a number.
+        dtype: as in the file.
+        is_optional: whether a call may lack it.
+    """
+
+    name: str
+    own: str
+    shape: tuple[str, ...] | None
+    dtype: str
+    is_optional: bool
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it holds floating-point numbers."""
+        return self.dtype in FLOATS
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a file says.
+
+    Attributes:
+        file: its name, for messages.
+        name, about: of the op.
+        axes: the axes' names in the op, by those in the file.
+        constants: the extents of constant axes, by their names in the op.
+        constraints: texts on the names of the file.
+        inputs, outputs: in their order.
+        reference: the text.
+    """
+
+    file: str
+    name: str
+    about: str
+    axes: Mapping[str, str]
+    constants: Mapping[str, int]
+    constraints: Sequence[str]
+    inputs: Sequence[Argument]
+    outputs: Sequence[Argument]
+    reference: str
+
+
+# --- Reading --------------------------------------------------------------------------------------------------------------------
+
+
+def _json(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    try:
+        root = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as e:
+        raise InputError(f"{path}: it cannot be read: {e.strerror}") from None
+    except ValueError as e:
+        raise InputError(f"{path}: it is no JSON: {e}") from None
+    if not isinstance(root, dict):
+        raise InputError(f"{path}: an object was expected")
+    return root
+
+
+def _at(file: str, node: Mapping[str, Any], place: str, key: str, kind: type, default: Any = None) -> Any:
+    """The value of a key, of a kind; `default` if there is none."""
+    words = {str: "a text", dict: "an object", list: "a list", int: "a whole number"}
+    value = node.get(key, default)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        where = f"{place}/{key}" if key in node else place or "/"
+        missing = "" if key in node else f"'{key}' is missing: "
+        raise InputError(f"{file}: {where}: {missing}{words[kind]} was expected")
+    return value
+
+
+def read(path: str | os.PathLike[str]) -> Definition:
+    """Reads a definition and checks its parts.
+
+    Raises:
+        InputError: a part is missing or wrong; the message has the file and the place.
+    """
+    file = Path(path).name
+    root = _json(path)
+    name = _at(file, root, "", "name", str)
+    taken: set[str] = set()
+    axes: dict[str, str] = {}
+    constants: dict[str, int] = {}
+    for axis, node in _at(file, root, "", "axes", dict).items():
+        place = f"/axes/{axis}"
+        if not isinstance(node, dict) or node.get("type") not in ("const", "var"):
+            raise InputError(f"{file}: {place}: an object whose 'type' is const or var was expected")
+        axes[axis] = _small(axis, taken)
+        if node["type"] == "const":
+            extent = _at(file, node, place, "value", int)
+            if extent < 1:
+                raise InputError(f"{file}: {place}/value: {extent} is no extent")
+            constants[axes[axis]] = extent
+    names: set[str] = set(f.__all__) - {"op", "read", "from_torch", "from_definition", "solution"}
+    inputs = _arguments(file, root, "inputs", axes, names)
+    outputs = _arguments(file, root, "outputs", axes, names)
+    constraints = root.get("constraints") or []
+    if not isinstance(constraints, list) or not all(isinstance(text, str) for text in constraints):
+        raise InputError(f"{file}: /constraints: a list of texts was expected")
+    return Definition(
+        file,
+        _small(name, set()),
+        str(root.get("description") or ""),
+        axes,
+        constants,
+        constraints,
+        inputs,
+        outputs,
+        _at(file, root, "", "reference", str),
+    )
+
+
+def _arguments(file: str, root: Mapping[str, Any], key: str, axes: Mapping[str, str], taken: set[str]) -> list[Argument]:
+    found = []
+    for name, node in _at(file, root, "", key, dict).items():
+        place = f"/{key}/{name}"
+        if not isinstance(node, dict):
+            raise InputError(f"{file}: {place}: an object was expected")
+        shape = node.get("shape")
+        if shape is not None and not isinstance(shape, list):
+            raise InputError(f"{file}: {place}/shape: a list of axes or null was expected")
+        for axis in shape or ():
+            if axis not in axes:
+                raise InputError(f"{file}: {place}/shape: '{axis}' is none of the axes {', '.join(axes)}")
+        dtype = _at(file, node, place, "dtype", str)
+        own = None if not shape else tuple(axes[axis] for axis in shape)  # Note: a tensor without axes is a number
+        found.append(Argument(name, _small(name, taken), own, dtype, bool(node.get("optional"))))
+    if not found:
+        raise InputError(f"{file}: /{key}: there is none")
+    return found
+
+
+def _small(name: str, taken: set[str]) -> str:
+    """The name in small letters, digits and _, which no other has yet."""
+    own = re.sub(r"[^a-z0-9_]+", "_", name.lower())
+    own = own if own[:1].isalpha() else f"x{own}"
+    found = next(one for one in itertools.chain((own, f"{own}_"), (f"{own}_{i}" for i in itertools.count(2))) if one not in taken)
+    taken.add(found)
+    return found
+
+
+# --- The reference --------------------------------------------------------------------------------------------------------------
+
+
+class _WithoutChecks(ast.NodeTransformer):
+    """Drops `assert`: what it says of sizes is checked once, on their own, and of values it is no part of the computation."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        """Puts `pass` in its place."""
+        return ast.copy_location(ast.Pass(), node)
+
+
+def _function(definition: Definition, has_checks: bool) -> Callable[..., Any]:
+    """The function that the reference's text defines."""
+    place = f"{definition.file}: reference"
+    try:
+        tree = ast.parse(definition.reference)
+    except SyntaxError as e:
+        raise InputError(f"{place}:{e.lineno}: it is no Python: {e.msg}") from None
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        raise InputError(f"{place}: it has no function 'run'")
+    tree = tree if has_checks else ast.fix_missing_locations(_WithoutChecks().visit(tree))
+    module: dict[str, Any] = {"__name__": f"reference_of_{definition.name}"}
+    try:
+        exec(compile(tree, place, "exec"), module)  # pylint: disable=exec-used  # a definition is a program of its author
+    except Exception as e:
+        line = next((t.tb_lineno for t in _frames(e) if t.tb_frame.f_code.co_filename == place), 1)
+        raise InputError(f"{place}:{line}: it cannot be run: {type(e).__name__}: {e}") from None
+    return module["run" if "run" in functions else functions[-1]]
+
+
+def _frames(e: BaseException) -> Iterable[Any]:
+    """The frames of an exception, the innermost first."""
+    frames = []
+    trace = e.__traceback__
+    while trace:
+        frames.append(trace)
+        trace = trace.tb_next
+    return reversed(frames)
+
+
+class _Call:
+    """The reference as a function of what the op has, by name."""
+
+    def __init__(self, definition: Definition, function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+        """`given`: the numbers that are constants of the op, by the definition's names."""
+        self.definition = definition
+        self.function = function
+        self.__name__ = definition.name
+        self.__doc__ = definition.about
+        parameters = [
+            p for p in inspect.signature(function).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        ]
+        if len(parameters) < len(definition.inputs):
+            more = definition.inputs[len(parameters)].name
+            raise InputError(f"{definition.file}: the reference has no parameter for '{more}'")
+        self.parameters = {a.own: p for a, p in zip(definition.inputs, parameters)}
+        self.constants = {self.parameters[a.own].name: given[a.name] for a in definition.inputs if a.name in given}
+        for p in parameters[len(definition.inputs) :]:
+            if p.default is p.empty:
+                raise InputError(f"{definition.file}: the reference needs '{p.name}', which is none of the inputs")
+
+    def __call__(self, **values: Any) -> Any:
+        own = {self.parameters[name].name: value for name, value in values.items()}
+        result = self.function(**own, **self.constants)
+        if isinstance(result, Mapping):
+            missing = [a.name for a in self.definition.outputs if a.name not in result]
+            if missing:
+                raise InputError(f"{self.definition.file}: the reference returns no '{missing[0]}'")
+            result = tuple(result[a.name] for a in self.definition.outputs)
+        count = len(result) if isinstance(result, (tuple, list)) else 1
+        if count != len(self.definition.outputs):
+            raise InputError(
+                f"{self.definition.file}: the reference returns {count} tensors, and it has {len(self.definition.outputs)} outputs"
+            )
+        return result
+
+
+# --- The op ---------------------------------------------------------------------------------------------------------------------
+
+
+def made(
+    path: str | os.PathLike[str],
+    attributes: Mapping[str, float] | None = None,
+    constants: Mapping[str, int | None] | None = None,
+    name: str | None = None,
+) -> f.Op:
+    """What f.from_definition makes."""
+    definition = _with_constants(read(path), constants or {})
+    numbers, given = _numbers(definition, attributes or {})
+    call = _Call(definition, _function(definition, False), given)
+    tensors = _tensors(definition, call)
+    parts = _Parts(definition, tensors, numbers)
+    parts.require_checks(_Call(definition, _function(definition, True), given))
+    try:
+        op = parts.op(call, name, {})
+    except InputError:
+        if not parts.constants:
+            raise
+        op = parts.op(call, name, parts.constants)
+    op.names = {a.own: a.name for a in definition.inputs if a.own != a.name and (a in tensors or a.own in numbers)}
+    op.dtypes = (parts.dtype,)
+    return op
+
+
+def _with_constants(definition: Definition, other: Mapping[str, int | None]) -> Definition:
+    """The definition with other extents of constant axes; None: any."""
+    constants: dict[str, int] = dict(definition.constants)
+    for axis, extent in other.items():
+        own = definition.axes.get(axis, axis)
+        if own not in constants:
+            raise InputError(f"{definition.file}: '{axis}' is none of its constant axes: {', '.join(constants) or 'it has none'}")
+        if extent is None:
+            del constants[own]
+        else:
+            constants[own] = extent
+    return Definition(**{**vars(definition), "constants": constants})
+
+
+def _numbers(definition: Definition, attributes: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
+    """The attributes of the op with their defaults, by its names; and the constants, by the definition's."""
+    scalars = {a.name: a for a in definition.inputs if a.shape is None}
+    for name in attributes:
+        if name not in scalars:
+            raise InputError(f"{definition.file}: '{name}' is none of its numbers: {', '.join(scalars) or 'it has none'}")
+    numbers = {a.own: float(attributes[n]) for n, a in scalars.items() if n in attributes and a.is_float}
+    constants = {n: attributes[n] for n, a in scalars.items() if n in attributes and not a.is_float}
+    return numbers, constants
+
+
+def _tensors(definition: Definition, call: _Call) -> list[Argument]:
+    """The tensors that the op has: those that the reference cannot do without.  Refuses what no op has."""
+    kept = []
+    for a in definition.inputs:
+        default = call.parameters[a.own].default
+        is_missing = default is not inspect.Parameter.empty and a.is_optional
+        if a.shape is None:
+            known = default is not inspect.Parameter.empty or call.parameters[a.own].name in call.constants
+            if not known and not a.is_float:
+                raise InputError(
+                    f"{definition.file}: /inputs/{a.name}: a number of {a.dtype} decides what is computed, so that it is a constant: "
+                    f"attributes={{'{a.name}': ...}} was expected"
+                )
+        elif not is_missing:
+            if a.dtype not in FLOATS and a.dtype not in WHOLE:
+                raise InputError(f"{definition.file}: /inputs/{a.name}: an op has no tensor of {a.dtype}")
+            kept.append(a)
+    return kept
+
+
+class _Parts:
+    """What f.from_torch takes, made of a definition."""
+
+    def __init__(self, definition: Definition, tensors: Sequence[Argument], numbers: Mapping[str, float]) -> None:
+        self.definition = definition
+        self.numbers = numbers
+        self.constants: dict[str, int] = {}  # extents of axes that tensors have
+        self.single = {axis for axis, n in definition.constants.items() if n == 1}
+        formats = [a.dtype for a in tensors if a.is_float]
+        narrow = [dtype for dtype in formats if dtype != "float32"]
+        free = max(narrow or formats or ["float32"], key=(narrow or formats or ["float32"]).count)
+        self.free = free
+        self.dtype = FLOATS[free]
+        self.tensors = {a.own: self._described(a) for a in tensors}
+        axes = {axis for given in self.tensors.values() for axis in given["axes"].split()}
+        self.variable = sorted(axes - set(self.constants) - {"1"})
+        has_variable = {name: any(a in self.variable for a in given["axes"].split()) for name, given in self.tensors.items()}
+        is_input = {name: has or not any(has_variable.values()) for name, has in has_variable.items()}
+        self.inputs = {name: given for name, given in self.tensors.items() if is_input[name]}
+        self.weights = {name: given for name, given in self.tensors.items() if not is_input[name]}
+        self.legal = [text for constraint in definition.constraints if (text := self._legal(constraint))]
+
+    def _described(self, a: Argument) -> dict[str, Any]:
+        """A tensor as from_torch takes it.  A constant axis that it has twice becomes two of the same extent."""
+        described: dict[str, Any] = {}
+        axes: list[str] = []
+        for axis in a.shape or ():
+            extent = self.definition.constants.get(axis)
+            own = next(n for n in itertools.chain((axis,), (f"{axis}_{i}" for i in itertools.count(2))) if n not in axes)
+            if own != axis and extent is None:
+                raise InputError(f"{self.definition.file}: /inputs/{a.name}/shape: it has '{axis}' twice, whose extent varies")
+            if extent not in (None, 1):
+                self.constants[own] = extent
+            axes.append("1" if extent == 1 else own)
+        described["axes"] = " ".join(axes)
+        if a.dtype != self.free:
+            described["dtype"] = FLOATS.get(a.dtype) or WHOLE[a.dtype]
+        if a.dtype in WHOLE and _POSITIONS.fullmatch(a.own):
+            described["holds"] = "positions_of_tokens"
+        return described
+
+    def _legal(self, constraint: str) -> str | None:
+        """A constraint as a condition of an op; None: it follows from constants, or is on axes that only outputs have."""
+        place = f"{self.definition.file}: /constraints"
+        try:
+            node = ast.parse(constraint, mode="eval").body
+        except SyntaxError:
+            raise InputError(f"{place}: '{constraint}' is no condition") from None
+        axes = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        known = {axis for axis in axes if axis in self.definition.axes}
+        of_values = any(isinstance(n, (ast.Call, ast.Subscript)) for n in ast.walk(node))
+        if of_values and not all(".shape[" in part for part in [constraint]):
+            raise InputError(
+                f"{place}: '{constraint}' is on values of a tensor, and an op has conditions on extents and attributes only"
+            )
+        own = {self.definition.axes[axis] for axis in known}
+        if own <= set(self.definition.constants) and not of_values:
+            extents = {axis: self.definition.constants[self.definition.axes[axis]] for axis in known}
+            if not eval(compile(ast.Expression(node), place, "eval"), {}, extents):  # pylint: disable=eval-used  # names, numbers
+                raise InputError(f"{place}: '{constraint}' does not hold for its constant axes")
+            return None
+        if of_values or not own <= {*self.variable, *self.definition.constants}:
+            return None
+        return self._text(node, constraint)
+
+    def _text(self, node: ast.AST, constraint: str) -> str:
+        if isinstance(node, ast.Name):
+            own = self.definition.axes.get(node.id)
+            if own:
+                extent = self.definition.constants.get(own)
+                return f"extent[{own}]" if extent is None else str(extent)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return str(node.value)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _SIGNS:
+            left, right = (self._text(side, constraint) for side in (node.left, node.comparators[0]))
+            return f"{left} {_SIGNS[type(node.ops[0])]} {right}"
+        if isinstance(node, ast.BinOp):
+            left, right = self._text(node.left, constraint), self._text(node.right, constraint)
+            if type(node.op) in _SIGNS:
+                return f"({left} {_SIGNS[type(node.op)]} {right})"
+            if isinstance(node.op, ast.FloorDiv):
+                return f"quotient({left}, {right})"
+            if isinstance(node.op, ast.Mod):
+                return f"({left} - {right} * quotient({left}, {right}))"
+        raise InputError(f"{self.definition.file}: /constraints: '{constraint}' is no condition that an op can say")
+
+    def require_checks(self, call: _Call) -> None:
+        """Refuses a reference whose own assertions fail for its constant axes and a few extents of the others.
+
+        Tensors without memory are given, so that those on values are passed over.
+        """
+        from . import torch_checked
+
+        for extents in ({axis: n for axis in self.variable} for n in (16, 3)):
+            if self.legal:
+                continue  # Note: these extents may not obey them
+            failed = torch_checked.failed_assertion(call, self.tensors, {**self.constants, **extents}, self.free, self.numbers)
+            if failed:
+                said = ", ".join(f"{axis}={n}" for axis, n in {**self.constants, **extents}.items())
+                raise InputError(f"{self.definition.file}: reference:{failed}: its assertion fails for {said}")
+
+    def op(self, call: _Call, name: str | None, fixed: Mapping[str, int]) -> f.Op:
+        """The op, read at the extents `fixed`; or at any, if there are none."""
+        from . import torch_reference
+
+        outputs = [a.own for a in self.definition.outputs]
+        op = torch_reference.made(
+            call,
+            self.inputs,
+            self.weights,
+            outputs,
+            self.numbers,
+            {},
+            self.legal,
+            None,
+            name,
+            fixed,
+            {} if fixed else self.constants,
+        )
+        return f.Op(op.name, self._with_outputs(op.text), op.numerics)
+
+    def _with_outputs(self, text: str) -> str:
+        """The op's text with the dtypes of outputs that the definition has."""
+        described = json.loads(text)
+        for a in self.definition.outputs:
+            given = described["outputs"][a.own]
+            axes = given if isinstance(given, str) else given["axes"]
+            if a.dtype not in FLOATS:
+                raise InputError(f"{self.definition.file}: /outputs/{a.name}: an op has no output of {a.dtype}")
+            self._require_shape(a, axes)
+            described["outputs"][a.own] = axes if a.dtype == self.free else {"axes": axes, "dtype": FLOATS[a.dtype]}
+        return json.dumps(described, indent=2) + "\n"
+
+    def _require_shape(self, a: Argument, axes: str) -> None:
+        """Refuses an output whose axes are not those of the definition, but for extents that only outputs have."""
+        own = axes.split() if a.shape or axes != "1" else []
+        expected = [str(axis) for axis in a.shape or ()]
+        extents = [self._extent(axis) for axis in own]
+        wanted = [self.definition.constants.get(axis, axis) for axis in expected]
+        is_same = len(extents) == len(wanted) and all(
+            e == w or (isinstance(w, str) and w not in self.variable) for e, w in zip(extents, wanted)
+        )
+        if not is_same:
+            said = ", ".join(expected) or "no axes"
+            raise InputError(
+                f"{self.definition.file}: /outputs/{a.name}: it has the axes {said}, and the reference returns {axes}"
+            )
+
+    def _extent(self, axis: str) -> Any:
+        """The extent of an axis of an output, as "hidden/2" is, or its name if that varies."""
+        stem, _, divisor = axis.partition("/")
+        extent = 1 if stem == "1" else self.constants.get(stem, stem)
+        return -(-extent // int(divisor)) if divisor and isinstance(extent, int) else extent if not divisor else axis
