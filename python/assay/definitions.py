@@ -267,29 +267,45 @@ def made(
     definition = _with_constants(read(path), constants or {})
     numbers, given = _numbers(definition, attributes or {})
     call = _Call(definition, _function(definition, False), given)
-    tensors = _tensors(definition, call)
-    parts = _Parts(definition, tensors, numbers)
-    parts.require_checks(_Call(definition, _function(definition, True), given))
-    try:
-        op = parts.op(call, name, {})
-    except InputError:
-        if not parts.constants:
-            raise
-        op = parts.op(call, name, parts.constants)
+    tensors = _tensors(definition, call, numbers, given)
+    parts = _Parts(definition, tensors)
+    if not constants:  # Note: they are of the extents in the file
+        parts.require_checks(_Call(definition, _function(definition, True), given), numbers)
+    own = {a.name: numbers[a.own] for a in definition.inputs if a.own in numbers}
+    # Note: what decides by a number or an extent can be read where that is a constant.
+    ways = [(call, numbers, {}), (call, numbers, parts.constants)]
+    ways = ways if parts.constants else ways[:1]
+    if numbers:
+        fixed_call = _Call(definition, call.function, {**given, **own})
+        ways += [(fixed_call, {}, fixed) for _, _, fixed in ways]
+    op, numbers = _first_of(parts, ways, name)
     op.names = {a.own: a.name for a in definition.inputs if a.own != a.name and (a in tensors or a.own in numbers)}
+    op.constants = {**given, **{n: x for n, x in own.items() if not numbers}}
     op.dtypes = (parts.dtype,)
     return op
 
 
+def _first_of(parts: _Parts, ways: Sequence[tuple[_Call, Mapping[str, float], Mapping[str, int]]], name: str | None) -> Any:
+    """The op of the first way to read the reference that succeeds, and its numbers."""
+    told: InputError | None = None
+    for call, numbers, fixed in ways:
+        try:
+            return parts.op(call, name, numbers, fixed), numbers
+        except InputError as e:
+            told = e
+    assert told
+    raise told
+
+
 def _with_constants(definition: Definition, other: Mapping[str, int | None]) -> Definition:
-    """The definition with other extents of constant axes; None: any."""
+    """The definition with these extents of axes, which are then constant; None: any extent."""
     constants: dict[str, int] = dict(definition.constants)
     for axis, extent in other.items():
-        own = definition.axes.get(axis, axis)
-        if own not in constants:
-            raise InputError(f"{definition.file}: '{axis}' is none of its constant axes: {', '.join(constants) or 'it has none'}")
+        if axis not in definition.axes:
+            raise InputError(f"{definition.file}: '{axis}' is none of its axes: {', '.join(definition.axes)}")
+        own = definition.axes[axis]
         if extent is None:
-            del constants[own]
+            constants.pop(own, None)
         else:
             constants[own] = extent
     return Definition(**{**vars(definition), "constants": constants})
@@ -306,20 +322,20 @@ def _numbers(definition: Definition, attributes: Mapping[str, float]) -> tuple[d
     return numbers, constants
 
 
-def _tensors(definition: Definition, call: _Call) -> list[Argument]:
-    """The tensors that the op has: those that the reference cannot do without.  Refuses what no op has."""
+def _tensors(definition: Definition, call: _Call, numbers: Mapping[str, float], given: Mapping[str, Any]) -> list[Argument]:
+    """The tensors that the op has: those that the reference cannot do without.  Refuses what no op has, and missing numbers."""
     kept = []
     for a in definition.inputs:
-        default = call.parameters[a.own].default
-        is_missing = default is not inspect.Parameter.empty and a.is_optional
+        parameter = call.parameters.get(a.own)
+        has_default = parameter is None or parameter.default is not inspect.Parameter.empty
         if a.shape is None:
-            known = default is not inspect.Parameter.empty or call.parameters[a.own].name in call.constants
-            if not known and not a.is_float:
+            if not has_default and a.own not in numbers and a.name not in given:
+                what = "an attribute with this default" if a.is_float else "a constant, since it decides what is computed"
                 raise InputError(
-                    f"{definition.file}: /inputs/{a.name}: a number of {a.dtype} decides what is computed, so that it is a constant: "
-                    f"attributes={{'{a.name}': ...}} was expected"
+                    f"{definition.file}: /inputs/{a.name}: it has no number: attributes={{'{a.name}': ...}} was expected, "
+                    f"which makes it {what}"
                 )
-        elif not is_missing:
+        elif not (has_default and a.is_optional):
             if a.dtype not in FLOATS and a.dtype not in WHOLE:
                 raise InputError(f"{definition.file}: /inputs/{a.name}: an op has no tensor of {a.dtype}")
             kept.append(a)
@@ -329,9 +345,8 @@ def _tensors(definition: Definition, call: _Call) -> list[Argument]:
 class _Parts:
     """What f.from_torch takes, made of a definition."""
 
-    def __init__(self, definition: Definition, tensors: Sequence[Argument], numbers: Mapping[str, float]) -> None:
+    def __init__(self, definition: Definition, tensors: Sequence[Argument]) -> None:
         self.definition = definition
-        self.numbers = numbers
         self.constants: dict[str, int] = {}  # extents of axes that tensors have
         self.single = {axis for axis, n in definition.constants.items() if n == 1}
         formats = [a.dtype for a in tensors if a.is_float]
@@ -363,8 +378,6 @@ class _Parts:
         described["axes"] = " ".join(axes)
         if a.dtype != self.free:
             described["dtype"] = FLOATS.get(a.dtype) or WHOLE[a.dtype]
-        if a.dtype in WHOLE and _POSITIONS.fullmatch(a.own):
-            described["holds"] = "positions_of_tokens"
         return described
 
     def _legal(self, constraint: str) -> str | None:
@@ -412,7 +425,7 @@ class _Parts:
                 return f"({left} - {right} * quotient({left}, {right}))"
         raise InputError(f"{self.definition.file}: /constraints: '{constraint}' is no condition that an op can say")
 
-    def require_checks(self, call: _Call) -> None:
+    def require_checks(self, call: _Call, numbers: Mapping[str, float]) -> None:
         """Refuses a reference whose own assertions fail for its constant axes and a few extents of the others.
 
         Tensors without memory are given, so that those on values are passed over.
@@ -422,12 +435,12 @@ class _Parts:
         for extents in ({axis: n for axis in self.variable} for n in (16, 3)):
             if self.legal:
                 continue  # Note: these extents may not obey them
-            failed = torch_checked.failed_assertion(call, self.tensors, {**self.constants, **extents}, self.free, self.numbers)
+            failed = torch_checked.failed_assertion(call, self.tensors, {**self.constants, **extents}, self.free, numbers)
             if failed:
                 said = ", ".join(f"{axis}={n}" for axis, n in {**self.constants, **extents}.items())
                 raise InputError(f"{self.definition.file}: reference:{failed}: its assertion fails for {said}")
 
-    def op(self, call: _Call, name: str | None, fixed: Mapping[str, int]) -> f.Op:
+    def op(self, call: _Call, name: str | None, numbers: Mapping[str, float], fixed: Mapping[str, int]) -> f.Op:
         """The op, read at the extents `fixed`; or at any, if there are none."""
         from . import torch_reference
 
@@ -437,13 +450,14 @@ class _Parts:
             self.inputs,
             self.weights,
             outputs,
-            self.numbers,
+            numbers,
             {},
             self.legal,
             None,
             name,
             fixed,
             {} if fixed else self.constants,
+            {name: "positions_of_tokens" for name in self.tensors if _POSITIONS.fullmatch(name)},
         )
         return f.Op(op.name, self._with_outputs(op.text), op.numerics)
 

@@ -371,6 +371,7 @@ class Op:
         numerics: what a kernel of it declares that declares nothing, in the words of `validate describe numerics`; None: sums in
             f32, in any order.
         names: those of arguments by which kernels take them, where these are not the op's, by the op's.
+        constants: what kernels get too, if they name it.
         dtypes: those for which kernels are written that declare none; None: any.
     """
 
@@ -379,6 +380,7 @@ class Op:
         self.text = text
         self.numerics = numerics
         self.names: Mapping[str, str] = {}
+        self.constants: Mapping[str, Any] = {}
         self.dtypes: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
@@ -531,7 +533,7 @@ def from_definition(
         path: the file.  Its tensors have the shapes that it gives: lists of axes, constant or not.
         attributes: numbers among its inputs.  One of float is an attribute with this default, another a constant.  Those that are
             not named keep the default of the reference's parameter.
-        constants: other extents of its constant axes; None: any extent, for kernels that take any.
+        constants: extents of axes, in place of those in the file; None: any extent, for kernels that take any.
         name: the op's; None: the definition's.
 
     Raises:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -10,7 +11,7 @@ import inspect
 import os
 import sys
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from .errors import InputError
 
@@ -83,6 +84,30 @@ def _of_file(path: str) -> Any:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+class Renamed:
+    """A callable that takes arguments by other names than its op's, and constants beside them.
+
+    Attributes:
+        fn: the callable.
+        names: its names, by the op's.
+        constants: what it gets too, if it names it.
+    """
+
+    def __init__(self, fn: Callable[..., Any], names: Mapping[str, str], constants: Mapping[str, Any]) -> None:
+        self.fn = fn
+        self.names = names
+        functools.update_wrapper(self, fn)
+        signature = inspect.signature(fn)
+        taken = signature.parameters
+        self.constants = {name: value for name, value in constants.items() if name in taken}
+        own = {theirs: ours for ours, theirs in names.items()}
+        renamed = [p.replace(name=own.get(p.name, p.name)) for p in taken.values() if p.name not in self.constants]
+        self.__signature__ = signature.replace(parameters=renamed)
+
+    def __call__(self, **arguments: Any) -> Any:
+        return self.fn(**{self.names.get(name, name): value for name, value in arguments.items()}, **self.constants)
 
 
 def target_of(fn: Callable[..., Any]) -> tuple[str, list[str]]:

@@ -16,7 +16,7 @@ from typing import Any, Callable, Mapping, Sequence
 from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
-from .formula import Op, Tensors, from_torch
+from .formula import Op, Tensors, from_definition, from_torch
 from .in_caller import served_here
 from .runs import Run, judged, write_records
 from .serving import DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
@@ -27,7 +27,7 @@ def validate(
     op: str | Op | Callable[..., Any],
     fn: Callable[..., Any] | None = None,
     *,
-    reference: Callable[..., Any] | None = None,
+    reference: Callable[..., Any] | str | os.PathLike[str] | None = None,
     inputs: Tensors | None = None,
     weights: Tensors | None = None,
     outputs: Sequence[str] | None = None,
@@ -64,7 +64,8 @@ def validate(
         fn: a function that another process can import: of a module or of a script, which is read up to its first call of this
             package.  With isolation="none" any callable.
         reference, inputs, weights, outputs, attributes: a function or a module of PyTorch takes the place of the op, as
-            `assay.formula.from_torch` reads it; fn is then the first argument.
+            `assay.formula.from_torch` reads it; fn is then the first argument.  A path is that of a definition of
+            FlashInfer-Bench, as `assay.formula.from_definition` reads it, which has the tensors.
         suite: smoke, edges, models, random, full, sanitize, fixed or errors.
         dtypes: of f16, bf16, f32; None: all for which arrays can be made (bf16 needs ml_dtypes or a device).
         numerics: how fn computes, in the words of `validate describe numerics`; None: sums in f32, in any order, and as the
@@ -97,7 +98,11 @@ def validate(
     loading.stop_reading()
     of_reference = {"inputs": inputs, "weights": weights, "outputs": outputs, "attributes": attributes}
     op, fn = _op_and_kernel(op, fn, reference, of_reference)
-    numerics = numerics or (op.numerics if isinstance(op, Op) else None)
+    if isinstance(op, Op):
+        numerics = numerics or op.numerics
+        dtypes = dtypes or op.dtypes
+        if (op.names or op.constants) and callable(fn):
+            fn = loading.Renamed(fn, op.names, op.constants)
     contract = library.describe(op)
     op = contract.name
     require_callable(contract, fn)
@@ -144,12 +149,17 @@ def validate(
 
 
 def _op_and_kernel(
-    first: Any, second: Any, reference: Callable[..., Any] | None, of_reference: Mapping[str, Any]
+    first: Any, second: Any, reference: Callable[..., Any] | str | os.PathLike[str] | None, of_reference: Mapping[str, Any]
 ) -> tuple[str | Op, Callable[..., Any]]:
     """The op and the kernel that the arguments of `validate` give: both, or a kernel and its reference."""
     if reference is not None:
         if second is not None:
             raise InputError("with a reference, the kernel is the first argument and the only one without a name")
+        if isinstance(reference, (str, os.PathLike)):
+            given = [name for name, value in of_reference.items() if value is not None and name != "attributes"]
+            if given:
+                raise InputError(f"the definition '{os.fspath(reference)}' has its {given[0]}, and others were given")
+            return from_definition(reference, attributes=of_reference["attributes"]), first
         return from_torch(reference, **{**of_reference, "inputs": of_reference["inputs"] or {}}), first
     given = [name for name, value in of_reference.items() if value is not None]
     if given:
@@ -185,12 +195,15 @@ def _each_configuration(
 
 def _worker_command(kernel: Kernel, device: str | None, simulated: Simulated | None, anywhere: bool = False) -> str:
     """The shell's words that start a worker with the kernel."""
-    target, folders = loading.target_of(kernel.fn)
+    renamed = kernel.fn if isinstance(kernel.fn, loading.Renamed) else None
+    target, folders = loading.target_of(renamed.fn if renamed else kernel.fn)
     on_path = shutil.which("python")
     ours = anywhere or bool(on_path and os.path.samefile(on_path, sys.executable))
     words = ["python" if ours else sys.executable, "-m", "assay.worker", target, "--op", kernel.op]
     for folder in folders:
         words += ["--path", folder]
+    if renamed:
+        words += ["--arguments", json.dumps({"names": renamed.names, "constants": renamed.constants})]
     if kernel.dtypes != known_dtypes(device):
         words += ["--dtypes", ",".join(kernel.dtypes)]
     if kernel.numerics:

@@ -70,6 +70,7 @@ class Axes:
         self.opposites: dict[Symbol, Symbol] = {}  # of conditions: what does not hold where they hold
         self.positions: dict[tuple[str, str], Symbol] = {}
         self.wholes: dict[str, str] = {}  # of a part of an axis, that axis
+        self.whole: set[str] = set()  # fixed axes of which places are numbers
         self.indexed: dict[Symbol, set[str]] = {}  # of places, the axes along which they are
 
     def fresh(self, axis: str, used: Iterable[str]) -> str:
@@ -94,7 +95,15 @@ class Axes:
 
     def require_least(self, axes: Sequence[str], least: int) -> None:
         """The op is defined where the product of these extents is at least so much."""
+        for axis in axes:
+            self.require_whole(axis)
         self.conditions.append(sympy.Ge(math.prod(self.symbols[axis] for axis in axes), least, evaluate=False))
+
+    def require_whole(self, axis: str) -> None:
+        """Of a fixed axis, or a part of one, the formula has places as numbers, so that no shorter one is tried."""
+        whole = self.wholes.get(axis, axis)
+        if whole in self.own and self.own[whole].is_Integer:
+            self.whole.add(whole)
 
     def part_of(self, axis: str, size: Any) -> str:
         """The axis of a part of an axis."""
@@ -103,6 +112,8 @@ class Axes:
     def _part_of(self, axis: str, expression: Any) -> str:
         known = next((name for name, symbol in self.symbols.items() if symbol == expression), None)
         if known:
+            for part in (axis, known) if known != axis else ():
+                self.require_whole(part)
             return known
         name = next(f"{axis}_part{i}" for i in range(1, len(self.symbols) + 2) if f"{axis}_part{i}" not in self.symbols)
         if expression.free_symbols:
@@ -110,6 +121,7 @@ class Axes:
         self.made[name] = as_symbol(self.number_of(expression))
         self.symbols[name] = expression
         self.wholes[name] = self.wholes.get(axis, axis)
+        self.require_whole(axis)
         self.taken.add(name)
         return name
 

@@ -15,7 +15,7 @@ from .torch_rules import dims_of, each, rule
 # Results that are no new numbers, so that a kernel does not round them again.
 MOVES = set(
     "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach constant_pad_nd lift_fresh_copy slice select split_with_sizes split unbind cat flip index "
-    "index_select gather embedding where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin max min full "
+    "index_select gather embedding select_scatter slice_scatter where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin max min full "
     "full_like new_full scalar_tensor arange getitem _to_copy copy sign empty empty_permuted empty_like any".split()
 )
 
@@ -204,6 +204,37 @@ def _cat(axes: Axes, a: SimpleNamespace) -> Value:
     return joined
 
 
+@rule("select_scatter", "slice_scatter")
+def _scatter(axes: Axes, a: SimpleNamespace) -> Value:
+    """The tensor with `src` written over one place of a dimension, or over a part of it."""
+    at = a.dim % len(a.self.dims)
+    x = axes.spread(axes.single(a.self, at), [at])
+    is_place = a.op == "select_scatter"
+    if not is_place and axes.is_whole(a.self.dims[at], a.node.args[1].meta["val"].shape[at]):
+        return a.src
+    start = a.index if is_place else 0 if a.start is None else a.start
+    if not x.dims[at]:
+        return Value(a.src.symbol, (*a.src.dims[:at], (), *a.src.dims[at:]))
+    axis, name = x.dims[at][0].axis, str(x.dims[at][0].name)
+    if isinstance(start, int) and start < 0:
+        start = axes.extent(axis) + start
+    src = Value(a.src.symbol, (*a.src.dims[:at], (), *a.src.dims[at:])) if is_place else axes.single(a.src, at)
+    if getattr(a, "step", 1) != 1:
+        raise Refused("a write over every n-th place")
+    position = axes.position(axis, name)
+    here = position == start
+    if src.dims[at]:
+        part = src.dims[at][0]
+        size = axes.extent(part.axis)
+        is_all = [p.axis for p in src.dims[at]] == [axis]
+        here = (position >= start) & (position < start + size)
+        within = position if is_all else f.minimum(f.maximum(position - start, 0), size - 1)
+        moved = f.take(src.symbol, part.name, within) if part.name and not is_all else src.symbol
+        src = Value(moved, (*src.dims[:at], (Part(axis, name if part.name and not is_all else part.name),), *src.dims[at + 1 :]))
+    mask = Value(here, ((),) * at + ((Part(axis, name),),) + ((),) * (len(x.dims) - at - 1))
+    return each(axes, lambda h, s, y: f.where(h, s, y), mask, src, x)
+
+
 @rule("constant_pad_nd")
 def _pad(axes: Axes, a: SimpleNamespace) -> Value:
     x = a.self
@@ -273,6 +304,8 @@ def _arange(axes: Axes, a: SimpleNamespace) -> Value:
     dim = axes.parts(a.node.meta["val"].shape[0])
     start = getattr(a, "start", 0)
     step = getattr(a, "step", 1)
+    if not dim:
+        return Value(start, ((),))
     if len(dim) != 1:
         raise Refused("the places of a dimension of several axes")
     at = axes.position(dim[0].axis, dim[0].axis)

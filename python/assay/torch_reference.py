@@ -43,6 +43,7 @@ def made(
     name: str | None,
     fixed: Mapping[str, int] = {},
     constant: Mapping[str, int] = {},
+    contents: Mapping[str, str] = {},
 ) -> f.Op:
     """What f.from_torch makes.
 
@@ -50,6 +51,7 @@ def made(
         reference ... name: as of f.from_torch.
         fixed: extents of axes at which it is traced and compared, since the reference is written for them.
         constant: extents of axes that the op has always, though it is traced and compared at any.
+        contents: what tensors of whole numbers hold that are no places at which the reference takes elements.
     """
     ports = tuple(_port(key, given) for group in (inputs, weights) for key, given in group.items())
     of = Reference(reference, ports, _parameters(reference, weights), dict(attributes), fixed)
@@ -57,7 +59,7 @@ def made(
     traced = trace(of)
     formula = _Formula(of, traced)
     results, shapes, dtypes = formula.results()
-    of, inputs, weights = _with_contents(of, formula.axes, inputs, weights)
+    of, inputs, weights = _with_contents(of, formula.axes, inputs, weights, contents)
     bounds = {**axes, **{axis: (n, n) for axis, n in fixed.items()}}
     names = _names_of_outputs(outputs, len(results), {*(port.name for port in ports), *attributes})
     described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, dtypes)}
@@ -106,16 +108,19 @@ def _port(name: str, given: Any) -> Port:
     return Port(name, names, dtype, options.get("holds"))
 
 
-def _with_contents(of: Reference, axes: Axes, inputs: f.Tensors, weights: f.Tensors) -> tuple[Reference, f.Tensors, f.Tensors]:
-    """The reference and its tensors, with what those of whole numbers hold where it takes elements at them."""
+def _with_contents(
+    of: Reference, axes: Axes, inputs: f.Tensors, weights: f.Tensors, otherwise: Mapping[str, str]
+) -> tuple[Reference, f.Tensors, f.Tensors]:
+    """The reference and its tensors, with what those of whole numbers hold: places at which it takes elements, or `otherwise`."""
     indexed = {symbol.text: along for symbol, along in axes.indexed.items() if isinstance(symbol, f.Symbol) and symbol.is_leaf}
     ports = []
     for port in of.ports:
         if port.dtype in ("i32", "i64") and port.holds is None:
             along = indexed.get(port.name, set()) & set(axes.own)
-            if len(along) != 1:
+            holds_what = f"indices_of({along.pop()})" if len(along) == 1 else otherwise.get(port.name)
+            if holds_what is None:
                 raise InputError(f"'{port.name}' is of whole numbers: say what it holds, like 'indices_of(vocab)'")
-            port = replace(port, holds=f"indices_of({along.pop()})")
+            port = replace(port, holds=holds_what)
         ports.append(port)
     contents = {port.name: port.holds for port in ports if port.holds}
     groups = (
@@ -318,7 +323,7 @@ class _Formula:
             s: b[0] for s, axis in self.axes.of_symbols.items() if isinstance(b := bounds.get(axis), tuple) and b[0] == b[1]
         }
         tried = [{**dict(zip(symbols, map(int, rng.integers(1, 33, len(symbols))))), **single} for _ in range(300)]
-        kept = []
+        kept = [f"extent[{axis}] >= {self.axes.own[axis]}" for axis in sorted(self.axes.whole)]
         for condition in sorted({*self.traced.conditions, *self.axes.conditions}, key=lambda e: len(str(e))):
             within = [sizes for sizes in tried if holds(condition, sizes)]
             if len(within) < len(tried):
@@ -340,13 +345,15 @@ class _Formula:
     def numerics(self, results: Sequence[f.Symbol]) -> str | None:
         """What the reference declares as a kernel: the steps of these results that it stores, and its form of GELU."""
         reached: set[f.Symbol] = set()
+        read: set[f.Symbol] = set()  # those that a result is computed from, and not only is
         left = list(results)
         while left:
             symbol = left.pop()
             if symbol not in reached:
                 reached.add(symbol)
+                read.update(symbol.of)
                 left.extend(symbol.of)
-        steps = list(dict.fromkeys(name for symbol, (name, _) in self.steps.items() if symbol in reached))
+        steps = list(dict.fromkeys(name for symbol, (name, _) in self.steps.items() if symbol in read))
         words = [f"stores={','.join(steps)}"] if steps else []
         words += ["cancelling_gelu"] if any(symbol.text.startswith("gelu_") for symbol in reached) else []
         return " ".join(words) or None

@@ -49,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--simulate", metavar="ARCH", help="run its Triton kernels on the simulated machine, as a GPU like sm_80")
     parser.add_argument("--config", default="0", help="with --simulate, which configuration autotuned kernels run with")
     parser.add_argument("--path", action="append", default=[], help="a folder to import from")
+    parser.add_argument("--arguments", default="{}", help=argparse.SUPPRESS)  # of loading.Renamed, as JSON
     parser.add_argument("--nondeterministic", action="store_true", help="two runs may give different bits")
     parser.add_argument("--finite-inputs", action="store_true", help="it takes no NaN and no infinity")
     parser.add_argument("--position-matters", action="store_true", help="an element's bits depend on its place")
@@ -62,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"descriptor 3 is no socket of a judge: {e.strerror}  (validate run --worker)")
     try:
         fn = loading.load(options.target, options.path)
+        if options.arguments != "{}":
+            fn = loading.Renamed(fn, **json.loads(options.arguments))
         if not options.op:
             raise InputError("--op is missing")
         require_callable(library.describe(options.op), fn)
