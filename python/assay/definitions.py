@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Definitions and solutions of FlashInfer-Bench, in JSON (docs/own-op.md): a definition becomes an op, a solution a kernel of it.
+"""Definitions of FlashInfer-Bench, in JSON, as ops (docs/own-op.md).
 
 A definition has axes, which are constant or vary, tensors and numbers, and a reference in PyTorch, which says what is right.
 """
@@ -7,22 +7,16 @@ A definition has axes, which are constant or vary, tensors and numbers, and a re
 from __future__ import annotations
 
 import ast
-import functools
-import hashlib
-import importlib.util
 import inspect
 import itertools
 import json
 import os
 import re
-import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import formula as f
-from . import loading
 from .errors import InputError
 
 FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
@@ -61,6 +55,7 @@ class Definition:
 
     Attributes:
         file: its name, for messages.
+        title: its name in the file.
         name, about: of the op.
         axes: the axes' names in the op, by those in the file.
         constants: the extents of constant axes, by their names in the op.
@@ -70,6 +65,7 @@ class Definition:
     """
 
     file: str
+    title: str
     name: str
     about: str
     axes: Mapping[str, str]
@@ -83,7 +79,8 @@ class Definition:
 # --- Reading --------------------------------------------------------------------------------------------------------------------
 
 
-def _json(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+def json_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The object of a JSON file.  Raises InputError if there is none."""
     try:
         root = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as e:
@@ -95,7 +92,7 @@ def _json(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return root
 
 
-def _at(file: str, node: Mapping[str, Any], place: str, key: str, kind: type, default: Any = None) -> Any:
+def at(file: str, node: Mapping[str, Any], place: str, key: str, kind: type, default: Any = None) -> Any:
     """The value of a key, of a kind; `default` if there is none."""
     words = {str: "a text", dict: "an object", list: "a list", int: "a whole number"}
     value = node.get(key, default)
@@ -113,18 +110,18 @@ def read(path: str | os.PathLike[str]) -> Definition:
         InputError: a part is missing or wrong; the message has the file and the place.
     """
     file = Path(path).name
-    root = _json(path)
-    name = _at(file, root, "", "name", str)
+    root = json_of(path)
+    name = at(file, root, "", "name", str)
     taken: set[str] = set()
     axes: dict[str, str] = {}
     constants: dict[str, int] = {}
-    for axis, node in _at(file, root, "", "axes", dict).items():
+    for axis, node in at(file, root, "", "axes", dict).items():
         place = f"/axes/{axis}"
         if not isinstance(node, dict) or node.get("type") not in ("const", "var"):
             raise InputError(f"{file}: {place}: an object whose 'type' is const or var was expected")
         axes[axis] = _small(axis, taken)
         if node["type"] == "const":
-            extent = _at(file, node, place, "value", int)
+            extent = at(file, node, place, "value", int)
             if extent < 1:
                 raise InputError(f"{file}: {place}/value: {extent} is no extent")
             constants[axes[axis]] = extent
@@ -136,6 +133,7 @@ def read(path: str | os.PathLike[str]) -> Definition:
         raise InputError(f"{file}: /constraints: a list of texts was expected")
     return Definition(
         file,
+        name,
         _small(name, set()),
         str(root.get("description") or ""),
         axes,
@@ -143,13 +141,13 @@ def read(path: str | os.PathLike[str]) -> Definition:
         constraints,
         inputs,
         outputs,
-        _at(file, root, "", "reference", str),
+        at(file, root, "", "reference", str),
     )
 
 
 def _arguments(file: str, root: Mapping[str, Any], key: str, axes: Mapping[str, str], taken: set[str]) -> list[Argument]:
     found = []
-    for name, node in _at(file, root, "", key, dict).items():
+    for name, node in at(file, root, "", key, dict).items():
         place = f"/{key}/{name}"
         if not isinstance(node, dict):
             raise InputError(f"{file}: {place}: an object was expected")
@@ -159,7 +157,7 @@ def _arguments(file: str, root: Mapping[str, Any], key: str, axes: Mapping[str, 
         for axis in shape or ():
             if axis not in axes:
                 raise InputError(f"{file}: {place}/shape: '{axis}' is none of the axes {', '.join(axes)}")
-        dtype = _at(file, node, place, "dtype", str)
+        dtype = at(file, node, place, "dtype", str)
         own = None if not shape else tuple(axes[axis] for axis in shape)  # Note: a tensor without axes is a number
         found.append(Argument(name, _small(name, taken), own, dtype, bool(node.get("optional"))))
     if not found:
@@ -282,6 +280,7 @@ def made(
     op.names = {a.own: a.name for a in definition.inputs if a.own != a.name and (a in tensors or a.own in numbers)}
     op.constants = {**given, **{n: x for n, x in own.items() if not numbers}}
     op.dtypes = (parts.dtype,)
+    op.definition = definition
     return op
 
 

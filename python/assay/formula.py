@@ -62,6 +62,7 @@ __all__ = [
     "softmax",
     "softmax_or_zero",
     "softplus",
+    "solution",
     "sqrt",
     "square",
     "step",
@@ -373,6 +374,7 @@ class Op:
         names: those of arguments by which kernels take them, where these are not the op's, by the op's.
         constants: what kernels get too, if they name it.
         dtypes: those for which kernels are written that declare none; None: any.
+        definition: what it was made of, an `assay.definitions.Definition`; None: none.
     """
 
     def __init__(self, name: str, text: str, numerics: str | None = None) -> None:
@@ -382,6 +384,7 @@ class Op:
         self.names: Mapping[str, str] = {}
         self.constants: Mapping[str, Any] = {}
         self.dtypes: tuple[str, ...] | None = None
+        self.definition: Any = None
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -393,8 +396,7 @@ class Op:
     @property
     def path(self) -> Path:
         """Where `use` writes its file: in a folder of this user's, among temporary files."""
-        folder = Path(tempfile.gettempdir()) / f"assay-ops-{os.getuid()}"
-        return folder / f"{self.name}-{hashlib.sha256(self.text.encode()).hexdigest()[:12]}.json"
+        return folder() / f"{self.name}-{hashlib.sha256(self.text.encode()).hexdigest()[:12]}.json"
 
     def use(self) -> str:
         """Makes the op known to this process and to those that it starts.  Returns its name.
@@ -402,7 +404,6 @@ class Op:
         Its file stays, so that printed commands can be repeated.
         """
         path = self.path
-        path.parent.mkdir(mode=0o700, exist_ok=True)
         if not path.exists():
             temporary = path.with_suffix(f".{os.getpid()}")
             self.write(temporary)
@@ -418,6 +419,13 @@ class Op:
         others = [file for file in known if not Path(file).name.startswith(f"{self.name}-")]
         if others:
             os.environ[VARIABLE] = ":".join(others)
+
+
+def folder() -> Path:
+    """Where files of ops and kernels are written that worker processes read: of this user, among temporary files."""
+    made = Path(tempfile.gettempdir()) / f"assay-ops-{os.getuid()}"
+    made.mkdir(mode=0o700, exist_ok=True)
+    return made
 
 
 def op(
@@ -549,6 +557,27 @@ def from_definition(
     from . import definitions
 
     return definitions.made(path, attributes, constants, name)
+
+
+def solution(path: str | os.PathLike[str], op: Op) -> Callable[..., Any]:
+    """A solution of FlashInfer-Bench in Python as a kernel, which takes and returns tensors of torch (docs/own-op.md).
+
+    Example:
+        op = f.from_definition("rmsnorm_h4096.json")
+        assay.validate(op, f.solution("my_rmsnorm.json", op), device="cpu")
+
+    Args:
+        path: the file.  Its entry gets the inputs by their places.  If its spec has `destination_passing_style`, which is the
+            default, it also gets the outputs, which hold NaN, and writes them; else it returns them.
+        op: that of the definition which it solves.
+
+    Raises:
+        InputError: a part of the file is missing or wrong, and the message names the place; it is in a language that is compiled;
+            or it solves another definition.
+    """
+    from . import solutions
+
+    return solutions.made(path, op)
 
 
 def written(name: str, about: str | None, results: Sequence[Any], **parts: Any) -> Op:

@@ -91,18 +91,19 @@ class Renamed:
 
     Attributes:
         fn: the callable.
-        names: its names, by the op's.
+        names: its names, by the op's.  Those that its signature lacks are left as the op has them.
         constants: what it gets too, if it names it.
     """
 
     def __init__(self, fn: Callable[..., Any], names: Mapping[str, str], constants: Mapping[str, Any]) -> None:
         self.fn = fn
-        self.names = names
         functools.update_wrapper(self, fn)
         signature = inspect.signature(fn)
         taken = signature.parameters
+        takes_any = any(p.kind == p.VAR_KEYWORD for p in taken.values())
+        self.names = {ours: theirs for ours, theirs in names.items() if takes_any or theirs in taken}
         self.constants = {name: value for name, value in constants.items() if name in taken}
-        own = {theirs: ours for ours, theirs in names.items()}
+        own = {theirs: ours for ours, theirs in self.names.items()}
         renamed = [p.replace(name=own.get(p.name, p.name)) for p in taken.values() if p.name not in self.constants]
         self.__signature__ = signature.replace(parameters=renamed)
 
