@@ -224,17 +224,32 @@ class _Call:
         self.function = function
         self.__name__ = definition.name
         self.__doc__ = definition.about
-        parameters = [
-            p for p in inspect.signature(function).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
-        if len(parameters) < len(definition.inputs):
-            more = definition.inputs[len(parameters)].name
-            raise InputError(f"{definition.file}: the reference has no parameter for '{more}'")
-        self.parameters = {a.own: p for a, p in zip(definition.inputs, parameters)}
-        self.constants = {self.parameters[a.own].name: given[a.name] for a in definition.inputs if a.name in given}
-        for p in parameters[len(definition.inputs) :]:
-            if p.default is p.empty:
-                raise InputError(f"{definition.file}: the reference needs '{p.name}', which is none of the inputs")
+        self.parameters = self._matched()
+        self.constants = {
+            self.parameters[a.own].name: given[a.name] for a in definition.inputs if a.name in given and a.own in self.parameters
+        }
+
+    def _matched(self) -> dict[str, inspect.Parameter]:
+        """The reference's parameter of each input: by their names if the reference has no others, else by their places.
+
+        Optional inputs that the reference does not take have none.
+        """
+        file = self.definition.file
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        parameters = [p for p in inspect.signature(self.function).parameters.values() if p.kind not in kinds]
+        named = {p.name: p for p in parameters}
+        inputs = self.definition.inputs
+        if set(named) <= {a.name for a in inputs}:
+            matched = {a.own: named[a.name] for a in inputs if a.name in named}
+        else:
+            matched = {a.own: p for a, p in zip(inputs, parameters)}
+        for a in inputs:
+            if a.own not in matched and not a.is_optional:
+                raise InputError(f"{file}: /inputs/{a.name}: the reference has no parameter for it")
+        for p in parameters:
+            if p.default is p.empty and p not in matched.values():
+                raise InputError(f"{file}: the reference needs '{p.name}', which is none of the inputs")
+        return matched
 
     def __call__(self, **values: Any) -> Any:
         own = {self.parameters[name].name: value for name, value in values.items()}
@@ -360,6 +375,7 @@ class _Parts:
         is_input = {name: has or not any(has_variable.values()) for name, has in has_variable.items()}
         self.inputs = {name: given for name, given in self.tensors.items() if is_input[name]}
         self.weights = {name: given for name, given in self.tensors.items() if not is_input[name]}
+        self.conditions: list[Any] = []  # compiled constraints on axes that vary
         self.legal = [text for constraint in definition.constraints if (text := self._legal(constraint))]
 
     def _described(self, a: Argument) -> dict[str, Any]:
@@ -389,7 +405,7 @@ class _Parts:
         axes = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         known = {axis for axis in axes if axis in self.definition.axes}
         of_values = any(isinstance(n, (ast.Call, ast.Subscript)) for n in ast.walk(node))
-        if of_values and not all(".shape[" in part for part in [constraint]):
+        if of_values and ".shape[" not in constraint:
             raise InputError(
                 f"{place}: '{constraint}' is on values of a tensor, and an op has conditions on extents and attributes only"
             )
@@ -401,7 +417,14 @@ class _Parts:
             return None
         if of_values or not own <= {*self.variable, *self.definition.constants}:
             return None
-        return self._text(node, constraint)
+        text = self._text(node, constraint)
+        self.conditions.append(compile(ast.Expression(node), place, "eval"))
+        return text
+
+    def _is_legal(self, sizes: Mapping[str, int]) -> bool:
+        """Whether the constraints hold for these sizes of axes, with the definition's of constant ones."""
+        extents = {axis: self.definition.constants.get(own, sizes.get(own)) for axis, own in self.definition.axes.items()}
+        return all(eval(condition, {}, extents) for condition in self.conditions)  # pylint: disable=eval-used  # names, numbers
 
     def _text(self, node: ast.AST, constraint: str) -> str:
         if isinstance(node, ast.Name):
@@ -431,12 +454,13 @@ class _Parts:
         """
         from . import torch_checked
 
-        for extents in ({axis: n for axis in self.variable} for n in (16, 3)):
-            if self.legal:
-                continue  # Note: these extents may not obey them
-            failed = torch_checked.failed_assertion(call, self.tensors, {**self.constants, **extents}, self.free, numbers)
+        for n in (16, 3):
+            extents = {**self.constants, **{axis: n for axis in self.variable}}
+            if not self._is_legal(extents):
+                continue
+            failed = torch_checked.failed_assertion(call, self.tensors, extents, self.free, numbers)
             if failed:
-                said = ", ".join(f"{axis}={n}" for axis, n in {**self.constants, **extents}.items())
+                said = ", ".join(f"{axis}={extent}" for axis, extent in extents.items())
                 raise InputError(f"{self.definition.file}: reference:{failed}: its assertion fails for {said}")
 
     def op(self, call: _Call, name: str | None, numbers: Mapping[str, float], fixed: Mapping[str, int]) -> f.Op:
@@ -452,11 +476,12 @@ class _Parts:
             numbers,
             {},
             self.legal,
-            None,
+            self.definition.about or None,
             name,
             fixed,
             {} if fixed else self.constants,
             {name: "positions_of_tokens" for name in self.tensors if _POSITIONS.fullmatch(name)},
+            self._is_legal,
         )
         return f.Op(op.name, self._with_outputs(op.text), op.numerics)
 

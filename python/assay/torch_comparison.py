@@ -7,7 +7,7 @@ import contextlib
 import json
 import math
 import warnings
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -46,11 +46,19 @@ def _in_f64(of: Reference) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def compare(op: f.Op, of: Reference, names: Sequence[str], bounds: f.Bounds, traced: Trace, more: Sequence[Any]) -> None:
+def compare(
+    op: f.Op,
+    of: Reference,
+    names: Sequence[str],
+    bounds: f.Bounds,
+    is_legal: Callable[[Mapping[str, int]], bool],
+    traced: Trace,
+    more: Sequence[Any],
+) -> None:
     """Refuses an op whose answers are not the reference's, for a few sizes and values."""
     rng = np.random.default_rng(0)
     admits_zeros = True
-    for number, sizes in enumerate(_sizes(of, bounds, traced, more)):
+    for number, sizes in enumerate(_sizes(of, bounds, is_legal, traced, more)):
         for is_positive in (False, True):
             values = {port.name: _drawn(port, sizes, rng, is_positive) for port in of.ports}
             numbers = {name: value * (1 + number) for name, value in of.numbers.items()}
@@ -77,7 +85,9 @@ def _admits_zeros(op: f.Op, of: Reference, values: Mapping[str, np.ndarray], num
         return True
 
 
-def _sizes(of: Reference, bounds: f.Bounds, traced: Trace, more: Sequence[Any]) -> list[dict[str, int]]:
+def _sizes(
+    of: Reference, bounds: f.Bounds, is_legal: Callable[[Mapping[str, int]], bool], traced: Trace, more: Sequence[Any]
+) -> list[dict[str, int]]:
     """Three small sets of sizes for which the op is defined, one of ones where it is for these; a single one of large tensors."""
     axes = axes_of(of.ports)
     rng = np.random.default_rng(1)
@@ -88,7 +98,7 @@ def _sizes(of: Reference, bounds: f.Bounds, traced: Trace, more: Sequence[Any]) 
     for extents in chosen:
         sizes = {axis: _within(int(n), bounds.get(axis, 1)) for axis, n in zip(axes, extents)}
         values = {symbol: sizes[axis] for symbol, axis in traced.axes.items()}
-        if sizes not in found and all(holds(e, values) for e in conditions):
+        if sizes not in found and is_legal(sizes) and all(holds(e, values) for e in conditions):
             found.append(sizes)
         elements = [math.prod(sizes.get(axis, 1) for axis in port.axes) for port in of.ports]
         if len(found) == 3 or (found and max(elements, default=1) > _MANY):

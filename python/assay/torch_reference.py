@@ -44,6 +44,7 @@ def made(
     fixed: Mapping[str, int] = {},
     constant: Mapping[str, int] = {},
     contents: Mapping[str, str] = {},
+    is_legal: Callable[[Mapping[str, int]], bool] = lambda sizes: True,
 ) -> f.Op:
     """What f.from_torch makes.
 
@@ -52,6 +53,7 @@ def made(
         fixed: extents of axes at which it is traced and compared, since the reference is written for them.
         constant: extents of axes that the op has always, though it is traced and compared at any.
         contents: what tensors of whole numbers hold that are no places at which the reference takes elements.
+        is_legal: whether sizes of axes obey `legal`.
     """
     ports = tuple(_port(key, given) for group in (inputs, weights) for key, given in group.items())
     of = Reference(reference, ports, _parameters(reference, weights), dict(attributes), fixed)
@@ -82,7 +84,7 @@ def made(
 
     compared = op_within(bounds)
     try:
-        compare(compared, of, names, bounds, traced, formula.axes.conditions)
+        compare(compared, of, names, bounds, is_legal, traced, formula.axes.conditions)
     except BaseException:
         compared.forget()
         raise
