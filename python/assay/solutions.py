@@ -44,8 +44,8 @@ def made(path: str | os.PathLike[str], op: f.Op) -> Callable[..., Any]:
         raise InputError(f"{file}: /definition: it solves '{of}', and {definition.file} has '{definition.title}'")
     spec = at(file, root, "", "spec", dict)
     language = at(file, spec, "/spec", "language", str)
-    if language.lower() not in ("python", "triton"):
-        raise InputError(f"{file}: /spec/language: a solution in {language} is not taken: build it, and judge it as a plugin")
+    if language != "python":
+        raise InputError(f"{file}: /spec/language: a solution in {language} is not taken, only one in python")
     entry, _, function = at(file, spec, "/spec", "entry_point", str).partition("::")
     sources = _sources(file, root)
     if entry not in sources or not entry.endswith(".py") or not function.isidentifier():
