@@ -362,7 +362,6 @@ class _Parts:
     def __init__(self, definition: Definition, tensors: Sequence[Argument]) -> None:
         self.definition = definition
         self.constants: dict[str, int] = {}  # extents of axes that tensors have
-        self.single = {axis for axis, n in definition.constants.items() if n == 1}
         formats = [a.dtype for a in tensors if a.is_float]
         narrow = [dtype for dtype in formats if dtype != "float32"]
         free = max(narrow or formats or ["float32"], key=(narrow or formats or ["float32"]).count)
@@ -376,7 +375,7 @@ class _Parts:
         self.inputs = {name: given for name, given in self.tensors.items() if is_input[name]}
         self.weights = {name: given for name, given in self.tensors.items() if not is_input[name]}
         self.conditions: list[Any] = []  # compiled constraints on axes that vary
-        self.legal = [text for constraint in definition.constraints if (text := self._legal(constraint))]
+        self.legal = [text for text in map(self._legal, definition.constraints) if text]
 
     def _described(self, a: Argument) -> dict[str, Any]:
         """A tensor as from_torch takes it.  A constant axis that it has twice becomes two of the same extent."""
@@ -387,9 +386,9 @@ class _Parts:
             own = next(n for n in itertools.chain((axis,), (f"{axis}_{i}" for i in itertools.count(2))) if n not in axes)
             if own != axis and extent is None:
                 raise InputError(f"{self.definition.file}: /inputs/{a.name}/shape: it has '{axis}' twice, whose extent varies")
-            if extent not in (None, 1):
+            if extent is not None:
                 self.constants[own] = extent
-            axes.append("1" if extent == 1 else own)
+            axes.append(own)
         described["axes"] = " ".join(axes)
         if a.dtype != self.free:
             described["dtype"] = FLOATS.get(a.dtype) or WHOLE[a.dtype]

@@ -70,7 +70,6 @@ class Axes:
         self.opposites: dict[Symbol, Symbol] = {}  # of conditions: what does not hold where they hold
         self.positions: dict[tuple[str, str], Symbol] = {}
         self.wholes: dict[str, str] = {}  # of a part of an axis, that axis
-        self.whole: set[str] = set()  # fixed axes of which places are numbers
         self.indexed: dict[Symbol, set[str]] = {}  # of places, the axes along which they are
 
     def fresh(self, axis: str, used: Iterable[str]) -> str:
@@ -95,15 +94,7 @@ class Axes:
 
     def require_least(self, axes: Sequence[str], least: int) -> None:
         """The op is defined where the product of these extents is at least so much."""
-        for axis in axes:
-            self.require_whole(axis)
         self.conditions.append(sympy.Ge(math.prod(self.symbols[axis] for axis in axes), least, evaluate=False))
-
-    def require_whole(self, axis: str) -> None:
-        """Of a fixed axis, or a part of one, the formula has places as numbers, so that no shorter one is tried."""
-        whole = self.wholes.get(axis, axis)
-        if whole in self.own and self.own[whole].is_Integer:
-            self.whole.add(whole)
 
     def part_of(self, axis: str, size: Any) -> str:
         """The axis of a part of an axis."""
@@ -112,8 +103,6 @@ class Axes:
     def _part_of(self, axis: str, expression: Any) -> str:
         known = next((name for name, symbol in self.symbols.items() if symbol == expression), None)
         if known:
-            for part in (axis, known) if known != axis else ():
-                self.require_whole(part)
             return known
         name = next(f"{axis}_part{i}" for i in range(1, len(self.symbols) + 2) if f"{axis}_part{i}" not in self.symbols)
         if expression.free_symbols:
@@ -121,7 +110,6 @@ class Axes:
         self.made[name] = as_symbol(self.number_of(expression))
         self.symbols[name] = expression
         self.wholes[name] = self.wholes.get(axis, axis)
-        self.require_whole(axis)
         self.taken.add(name)
         return name
 
@@ -150,6 +138,12 @@ class Axes:
         """The axis of a tensor that is as long as a dimension."""
         size = self._example_of(dim)
         return next((axis for axis in self.own if self._example_of((Part(axis, None),)) == size), None)
+
+    def _unused_axis_of(self, dim: Dim, used: Sequence[str]) -> str | None:
+        """The axis of a tensor that is as long as a dimension, at best its own, and one that is not used yet if there is one."""
+        of_size = [axis for axis in self.own if self._example_of((Part(axis, None),)) == self._example_of(dim)]
+        of_size.sort(key=lambda axis: (axis in used, [part.axis for part in dim] != [axis]))
+        return of_size[0] if of_size else None
 
     def _example_of(self, dim: Iterable[Part]) -> int:
         return math.prod(int(self.symbols[part.axis].subs(self.example)) for part in dim)
@@ -393,8 +387,12 @@ class Axes:
 
     def output(self, value: Value) -> tuple[Symbol, str]:
         """The array of an output and its axes, as an op declares them."""
+        chosen: list[str] = []
+        single = [axis for axis, size in self.own.items() if size == 1]  # of extent 1, where a dimension has no part
+        value = Value(value.symbol, tuple(dim or ((Part(single.pop(0), None),) if single else ()) for dim in value.dims))
         for at, dim in enumerate(value.dims):
-            known = self.axis_of(dim) or (self._whole(dim) if len(dim) > 1 else None)
+            known = self._unused_axis_of(dim, chosen) or (self._whole(dim) if len(dim) > 1 else None)
+            chosen += [known] if dim and known else []
             if dim and known and [part.axis for part in dim] != [known]:
                 value = self._joined(value, at, 0, len(dim), known)
         value = self.spread(value, range(len(value.dims)))
@@ -469,6 +467,11 @@ def _in_order(value: Value, target: Sequence[Dim]) -> Value:
 def as_symbol(x: Any) -> Symbol:
     """A number as a symbol."""
     return x if isinstance(x, Symbol) else Symbol(repr(x), is_leaf=True)
+
+
+def first_place() -> Symbol:
+    """0, as an array."""
+    return f.max(f.index("one", 1), "one")
 
 
 def holds(condition: Any, sizes: Mapping[Any, int]) -> bool:

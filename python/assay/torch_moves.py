@@ -9,7 +9,7 @@ from typing import Any, Callable, Sequence
 import torch
 
 from . import formula as f
-from .torch_lowering import Axes, Part, Refused, Value
+from .torch_lowering import Axes, Part, Refused, Value, first_place
 from .torch_rules import dims_of, each, rule
 
 # Results that are no new numbers, so that a kernel does not round them again.
@@ -171,7 +171,7 @@ def _place(axes: Axes, x: Value, at: int, place: Any, dims: tuple[Any, ...]) -> 
         return Value(x.symbol, dims)
     if isinstance(place, int):
         axes.require_least([x.dims[at][0].axis], place + 1)
-    first = f.max(f.index("one", 1), "one")  # Note: 0, as an array
+    first = first_place()
     is_first = isinstance(place, int) and place == 0
     return Value(f.take(x.symbol, x.dims[at][0].name, first if is_first else first + place), dims)
 
@@ -215,7 +215,8 @@ def _scatter(axes: Axes, a: SimpleNamespace) -> Value:
     start = a.index if is_place else 0 if a.start is None else a.start
     if not x.dims[at]:
         return Value(a.src.symbol, (*a.src.dims[:at], (), *a.src.dims[at:]))
-    axis, name = x.dims[at][0].axis, str(x.dims[at][0].name)
+    axis = x.dims[at][0].axis
+    name = str(x.dims[at][0].name)
     if isinstance(start, int) and start < 0:
         start = axes.extent(axis) + start
     src = Value(a.src.symbol, (*a.src.dims[:at], (), *a.src.dims[at:])) if is_place else axes.single(a.src, at)

@@ -23,7 +23,7 @@ from . import formula as f
 from . import library
 from .errors import InputError
 from .torch_comparison import FLOATS, compare
-from .torch_lowering import Axes, Part, Refused, Value, holds, is_symbolic
+from .torch_lowering import Axes, Part, Refused, Value, first_place, holds, is_symbolic
 from .torch_moves import MOVES
 from .torch_rules import RULES
 from .torch_tracing import DTYPES, NARROW, Port, Reference, Trace, place, trace
@@ -237,8 +237,11 @@ class _Formula:
     def _input(self, given: Port | str, node: fx.Node) -> Value:
         if isinstance(given, str):
             return Value(f.Symbol(given, is_leaf=True))
-        dims = tuple(() if axis == "1" else (Part(axis, axis),) for axis in given.axes)
-        return Value(f.Symbol(given.name, is_leaf=True), dims)
+        symbol = f.Symbol(given.name, is_leaf=True)
+        single = [axis for axis in given.axes if self.of.fixed.get(axis) == 1]
+        for axis in single:
+            symbol = f.take(symbol, axis, first_place())
+        return Value(symbol, tuple(() if axis in ("1", *single) else (Part(axis, axis),) for axis in given.axes))
 
     def _constant(self, node: fx.Node) -> Value:
         tensor = getattr(self.graph.owning_module, str(node.target))
@@ -321,11 +324,10 @@ class _Formula:
         """
         rng = np.random.default_rng(4)
         symbols = list(self.axes.of_symbols)
-        single = {
-            s: b[0] for s, axis in self.axes.of_symbols.items() if isinstance(b := bounds.get(axis), tuple) and b[0] == b[1]
-        }
+        ranges = {symbol: bounds.get(axis) for symbol, axis in self.axes.of_symbols.items()}
+        single = {symbol: b[0] for symbol, b in ranges.items() if isinstance(b, tuple) and b[0] == b[1]}
         tried = [{**dict(zip(symbols, map(int, rng.integers(1, 33, len(symbols))))), **single} for _ in range(300)]
-        kept = [f"extent[{axis}] >= {self.axes.own[axis]}" for axis in sorted(self.axes.whole)]
+        kept = [f"extent[{axis}] >= {n}" for axis, n in self.of.fixed.items() if n > 1]  # Note: it has places as numbers
         for condition in sorted({*self.traced.conditions, *self.axes.conditions}, key=lambda e: len(str(e))):
             within = [sizes for sizes in tried if holds(condition, sizes)]
             if len(within) < len(tried):

@@ -36,7 +36,8 @@ def _value(x: Any) -> Value:
 def each(axes: Axes, function: Callable[..., Any], *operands: Any) -> Value:
     """A function of elements, of tensors and numbers that torch broadcasts."""
     symbols, dims = axes.aligned(*map(_value, operands))
-    return Value(function(*symbols), dims)
+    result = function(*symbols)
+    return Value(float(result) if isinstance(result, bool) else result, dims)  # Note: numbers alone are compared by Python
 
 
 # --- Of each element ----------------------------------------------------------------------------------------------------------
@@ -196,6 +197,8 @@ def _elu(axes: Axes, a: SimpleNamespace) -> Value:
 @rule("where")
 def _where(axes: Axes, a: SimpleNamespace) -> Value:
     def of(condition: Any, x: Any, y: Any) -> Any:
+        if isinstance(condition, (int, float)):
+            return x if condition else y
         opposite = axes.opposites.get(condition) if isinstance(condition, f.Symbol) else None
         return f.where(condition, x, y) if opposite is None else f.where(opposite, y, x)
 

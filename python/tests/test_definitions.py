@@ -224,6 +224,23 @@ def test_a_loop_over_a_constant_axis_and_writes_into_parts_are_read(written):
         assay.validate(op, lambda q, k, v, sm_scale: right(q, k, v.flip(1), sm_scale), **ON_CPU, finite_inputs=True)
 
 
+def test_a_constant_axis_of_one_is_an_axis(written):
+    inputs = {"x": tensor("M", "unit", "N", dtype="float32"), "state": tensor("M", "N", "N", dtype="float32")}
+    outputs = {"y": tensor("M", "unit", "N", dtype="float32"), "after": tensor("M", "N", "N", dtype="float32")}
+    reference = """def run(x, state):
+    after = state * 0.5 + x.transpose(1, 2) @ x
+    return (x.squeeze(1).unsqueeze(1) @ after), after
+"""
+    axes = {"M": VAR, "unit": const(1), "N": const(6)}
+    definition = {**RMSNORM, "name": "states", "axes": axes, "inputs": inputs, "outputs": outputs, "reference": reference}
+    op = f.from_definition(written(definition))
+    x, state = torch.randn(3, 1, 6), torch.randn(3, 6, 6)
+    y, after = reference_of(definition)(x, state)
+    assert y.shape == (3, 1, 6) and assay.check(op, (y, after), x=x, state=state).passed
+    with pytest.raises(assay.Mismatch):
+        assay.check(op, (y, after.transpose(1, 2)), x=x, state=state.transpose(1, 2).contiguous() + 1)
+
+
 def test_a_number_that_decides_what_is_computed_is_a_constant(written):
     axes = {"M": VAR, "N": VAR}
     inputs = {"x": tensor("M", "N", dtype="float32"), "flip": number("int32"), "scale": number(optional=True)}
