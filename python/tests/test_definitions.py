@@ -412,4 +412,4 @@ def test_a_solution_that_is_not_taken_is_told(written, changes, why):
 
 def test_a_solution_needs_the_op_of_a_definition(written):
     with pytest.raises(assay.InputError, match="is made of no definition"):
-        f.solution(written(SOLUTION), f.from_torch(torch.tanh, inputs={"input": "rows cols"}))
+        f.solution(written(SOLUTION), f.from_torch(torch.tanh, inputs={"input": "rows cols"}, name="of_no_definition"))
