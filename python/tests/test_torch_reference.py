@@ -368,10 +368,6 @@ def branches_on_a_size(x):
     return x * 2 if x.shape[-1] > 4 else x
 
 
-def sevenths(x):
-    return x.view(x.shape[0], 7, -1).sum(1).sum(1)
-
-
 def pools(x):
     return F.max_pool1d(x[None], 2)
 
@@ -414,7 +410,6 @@ def loops(x):
         (writes_into_its_input, 1, "the reference writes into 'x': clone it first"),
         (freezes_a_size, 1, "the reference makes a fixed number of the extent of 'cols'"),
         (branches_on_a_size, 1, "a size decides what is computed"),
-        (sevenths, None, "the op is defined only where (quotient(extent[cols], 7)) >= 1 and (extent[cols] - (7 * "),
         (pools, 1, "max_pool1d: torch makes a fixed number of the extent of 'cols'"),
         (product, 1, "prod: formulas have no word for it"),
         (narrow_format, 1, "_to_copy: a cast to torch.float8_e4m3fn"),
