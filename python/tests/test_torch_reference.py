@@ -306,13 +306,11 @@ def test_an_op_that_is_not_the_reference_is_refused(monkeypatch):
 
 
 def test_an_op_that_admits_zeros_is_told():
-    def masked_by_a_large_number(q, k, v):
-        scores = q @ k.transpose(1, 2)
-        is_seen = torch.arange(k.shape[1]) < k.shape[1] - 1
-        return torch.softmax(torch.where(is_seen, scores, torch.finfo(torch.float32).min), -1) @ v
+    def cancels(x):
+        return (x * 1e8 + 1) - x * 1e8
 
     with pytest.warns(UserWarning, match="an output of zeros would pass"):
-        f.from_torch(masked_by_a_large_number, inputs=QKV)
+        f.from_torch(cancels, inputs=ROWS)
 
 
 def test_a_size_for_which_a_variance_is_undefined_is_left_out():

@@ -133,7 +133,7 @@ void Power::count_loose(const Record& r) {
   const double share = static_cast<double>(r.loose) / static_cast<double>(r.compared);
   ++loose.cases;
   loose.share += share;
-  if (loose.rejected.empty() && share < kMostLoose) loose.rejected = r.repro;
+  if (share < kMostLoose && (loose.rejected.empty() || r.repro < loose.rejected)) loose.rejected = r.repro;
 }
 
 void Power::add(const Record& r) {

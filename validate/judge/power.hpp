@@ -62,8 +62,9 @@ class Power {
   using OfKernel = std::tuple<std::string, std::string, DType>;
   struct Loose {
     std::int64_t cases = 0;
-    double share = 0;      // of the elements of a case that take a zero for another value (Record::loose), summed over cases
-    std::string rejected;  // repro line of the first case that rejects zeros in most elements
+    double share = 0;  // of the elements of a case that take a zero for another value (Record::loose), summed over cases
+    std::string
+        rejected;  // repro line of a case that rejects zeros in most elements: the first by its text, in any order of cases
   };
   std::map<OfKernel, Loose> loose_;
   std::set<OfKernel> incomplete_;                                           // that could not run all cases
