@@ -12,7 +12,8 @@ import itertools
 import json
 import os
 import re
-from dataclasses import dataclass
+import traceback
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
@@ -200,19 +201,10 @@ def _function(definition: Definition, has_checks: bool) -> Callable[..., Any]:
     try:
         exec(compile(tree, place, "exec"), module)  # pylint: disable=exec-used  # a definition is a program of its author
     except Exception as e:
-        line = next((t.tb_lineno for t in _frames(e) if t.tb_frame.f_code.co_filename == place), 1)
+        own = [frame.lineno for frame in traceback.extract_tb(e.__traceback__) if frame.filename == place]
+        line = own[-1] if own else 1
         raise InputError(f"{place}:{line}: it cannot be run: {type(e).__name__}: {e}") from None
     return module["run" if "run" in functions else functions[-1]]
-
-
-def _frames(e: BaseException) -> Iterable[Any]:
-    """The frames of an exception, the innermost first."""
-    frames = []
-    trace = e.__traceback__
-    while trace:
-        frames.append(trace)
-        trace = trace.tb_next
-    return reversed(frames)
 
 
 class _Call:
@@ -322,7 +314,7 @@ def _with_constants(definition: Definition, other: Mapping[str, int | None]) -> 
             constants.pop(own, None)
         else:
             constants[own] = extent
-    return Definition(**{**vars(definition), "constants": constants})
+    return replace(definition, constants=constants)
 
 
 def _numbers(definition: Definition, attributes: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:

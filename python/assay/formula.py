@@ -517,11 +517,17 @@ def from_torch(
         LibraryError: see `assay.LibraryError`.
     """
     loading.stop_reading()
+    made = _reader_of_torch().made
+    return made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name)
+
+
+def _reader_of_torch() -> Any:
+    """The module that reads references in PyTorch.  Raises InputError without torch."""
     try:
         from . import torch_reference
     except ImportError as e:
         raise InputError(f"a reference in PyTorch needs the package torch: {e}") from None
-    return torch_reference.made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name)
+    return torch_reference
 
 
 def from_definition(
@@ -550,10 +556,7 @@ def from_definition(
         LibraryError: see `assay.LibraryError`.
     """
     loading.stop_reading()
-    try:
-        from . import torch_reference as _  # noqa: F401
-    except ImportError as e:
-        raise InputError(f"a reference in PyTorch needs the package torch: {e}") from None
+    _reader_of_torch()
     from . import definitions
 
     return definitions.made(path, attributes, constants, name)

@@ -14,9 +14,13 @@ from .torch_rules import dims_of, each, rule
 
 # Results that are no new numbers, so that a kernel does not round them again.
 MOVES = set(
-    "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach constant_pad_nd lift_fresh_copy slice select split_with_sizes split unbind cat flip index "
-    "index_select gather embedding select_scatter slice_scatter where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin max min full "
-    "full_like new_full scalar_tensor arange getitem _to_copy copy sign empty empty_permuted empty_like any".split()
+    (
+        "view _unsafe_view reshape permute transpose t unsqueeze squeeze expand clone alias detach constant_pad_nd "
+        "lift_fresh_copy slice select split_with_sizes split unbind cat flip index index_select gather embedding "
+        "select_scatter slice_scatter where maximum minimum clamp clamp_min clamp_max relu hardtanh abs neg amax amin "
+        "max min full full_like new_full scalar_tensor arange getitem _to_copy copy sign empty empty_permuted "
+        "empty_like any"
+    ).split()
 )
 
 # --- Shapes -------------------------------------------------------------------------------------------------------------------

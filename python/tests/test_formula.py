@@ -212,6 +212,16 @@ def test_bounds_that_grow_without_end_are_suspect():
     assert "zeros would pass in over a quarter" in told.value.result.text
 
 
+def test_a_single_value_may_stand_between_axes():
+    @f.op(inputs={"x": "rows 1 cols"}, outputs={"y": "1 rows cols", "z": "cols 1 rows"})
+    def moved(x):
+        return x * 2, x
+
+    x = np.arange(6, dtype=np.float32).reshape(2, 1, 3)
+    y, z = assay.golden(moved, x=x)
+    assert np.array_equal(y, 2 * x.transpose(1, 0, 2)) and np.array_equal(z, x.transpose(2, 1, 0))
+
+
 def test_an_axis_may_have_one_extent_only():
     @f.op(inputs={"x": "rows tap"}, weights={"w": "tap", "b": "rows"}, outputs={"y": "rows"}, axes={"tap": (4, 4)})
     def weighed(x, w, b):
@@ -227,6 +237,8 @@ def test_an_axis_may_have_one_extent_only():
         run = assay.validate(weighed, begins_with_the_bias, suite="edges", dtypes=["f32"], isolation="none")
     extents = {record["axes"]["tap"] for record in run.records if record["record"] == "case"}
     assert extents == {4}
+    relations = {name for record in run.records if record["record"] == "case" for name in record.get("relations", ())}
+    assert "rows_permuted" in relations and "first_tap" not in relations
 
 
 def test_wrong_steps_are_told():

@@ -289,8 +289,20 @@ def test_an_attribute_may_differ_between_cases():
     ],
 )
 def test_words_of_torch(function):
-    """Each is compared with torch where the op is made: for several sizes, also 1, and values of both signs."""
-    assert '"formula"' in f.from_torch(function, inputs=ROWS).text
+    x = np.random.default_rng(6).standard_normal((4, 6)).astype(np.float32)
+    y = assay.golden(f.from_torch(function, inputs=ROWS), f64=True, x=x)
+    torch.set_default_dtype(torch.float64)
+    try:
+        expected = function(torch.from_numpy(x).double())
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert np.allclose(y, expected.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_dimensions_of_one_stand_where_they_are():
+    op = f.from_torch(lambda x, m: x * m + 1, inputs={"x": "batch 1 cols", "m": "batch rows 1"})
+    x, m = (np.random.default_rng(7).standard_normal(shape).astype(np.float32) for shape in ((2, 1, 3), (2, 4, 1)))
+    assert np.array_equal(assay.golden(op, f64=True, x=x, m=m), x.astype(np.float64) * m + 1)
 
 
 def test_an_op_that_is_not_the_reference_is_refused(monkeypatch):

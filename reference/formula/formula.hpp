@@ -26,6 +26,14 @@
 
 namespace assay::formula {
 
+// A tensor of a contract without the dimensions that hold a single value (Axis::one), and the names of the others.  An extent
+// that only follows from an axis is an axis of its own, like "batch+1".
+struct NamedDims {
+  NamedDims(std::span<const Extent> shape, const Tensor& t);
+  std::vector<std::string> names;
+  Tensor tensor;
+};
+
 using Place = std::source_location;  // where in a formula something stands, for messages
 
 // An axis by its name in the op's contract.

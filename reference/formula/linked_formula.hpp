@@ -26,18 +26,12 @@ struct DeclareTensors {
   std::vector<Tensor> inputs{};
   std::optional<DType> storage{};  // of the tensors that share the case's dtype
   DType dtype() const { return storage.value_or(DType::f32); }
-  // An extent that only follows from an axis is an axis of its own, like "batch+1".
-  static std::vector<std::string> names(AxisList shape) {
-    std::vector<std::string> out;
-    for (const Extent& e : shape)
-      if (e.axis != assay::Axis::one) out.push_back(e.text());
-    return out;
-  }
   void input(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     if (!t.rank) return;
     if (!options.dtype && !storage) storage = t.dtype;
-    f.declare_input(name, names(axes), t);
-    inputs.push_back(t);
+    const NamedDims dims(axes, t);
+    f.declare_input(name, dims.names, dims.tensor);
+    inputs.push_back(dims.tensor);
   }
   void weight(std::string_view name, const Tensor& t, AxisList axes, const TensorOptions& options = {}) {
     input(name, t, axes, options);
@@ -47,7 +41,8 @@ struct DeclareTensors {
     if (!t.rank) return;
     if (options.updated) input(name, t, axes, options);
     if (!options.dtype && !storage) storage = t.dtype;
-    f.declare_output(name, names(axes), t);
+    const NamedDims dims(axes, t);
+    f.declare_output(name, dims.names, dims.tensor);
   }
   void attribute(std::string_view, double, double) {}
   template <class T>

@@ -224,6 +224,17 @@ Port Formula::port(std::string_view name, const std::vector<std::string>& axes, 
   return port;
 }
 
+NamedDims::NamedDims(std::span<const Extent> shape, const Tensor& t) : tensor(t) {
+  int rank = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].axis == assay::Axis::one) continue;
+    names.push_back(shape[i].text());
+    tensor.shape[static_cast<std::size_t>(rank)] = t.shape[i];
+    tensor.stride[static_cast<std::size_t>(rank++)] = t.stride[i];
+  }
+  if (rank > 0) tensor.rank = rank;  // Note: a tensor of rank 0 is absent
+}
+
 void Formula::declare_input(std::string_view name, const std::vector<std::string>& axes, const Tensor& t) {
   Port port = this->port(name, axes, t);
   port.node = add({.kind = Kind::input, .axes = set_of(port.axes), .name = port.name}).node();

@@ -105,7 +105,7 @@ Off Tracked::added_up_in_any_order(int i, Off off) const {
     const double within = static_cast<double>(terms.size() - 2), most = overflow_threshold(declared_.numerics.accumulate);
     const bool err = std::ranges::any_of(terms, [&](const Term& term) { return !total(term.node).none(); });
     const auto rounds = [=, u = u_, low = floor_](double size, double unit) {
-      if (!err && 2 * u * size <= unit) return 0.0;
+      if (!err && u * size <= unit) return 0.0;
       return size < most ? within * (u * size + low) : kInfinity;
     };
     const Field all = map(extents(), node(i).axes, rounds, largest_sum(terms), unit_of(terms));

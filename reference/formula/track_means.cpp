@@ -152,12 +152,10 @@ Off Tracked::mean_up(int i) const {
                     terms.root, rows.count, rows.squares, rows.log_sum, brought);
   if (std::ranges::none_of(v.at, [](double value) { return std::isinf(value); })) return {.any = std::move(error), .fresh = {}};
   // Of the keys with an infinite value, minus the logarithm of the least weight.
-  const Field faintest = fold_each<1>(
-      e, n.over, {Fold::largest},
-      [](double value, double d, double log_sum) {
-        return std::array{std::isinf(value) && std::isfinite(d) ? d + std::max(log_sum, 0.0) : 0.0};
-      },
-      v, rows.distance, rows.log_sum)[0];
+  const auto faintness = [](double value, double d, double log_sum) {
+    return std::isinf(value) && std::isfinite(d) ? d + std::max(log_sum, 0.0) : 0.0;
+  };
+  const Field faintest = max_of(e, n.over, faintness, v, rows.distance, rows.log_sum);
   const double least = std::max({0x1p-126, least_exp, least_weight}), vanishes = -std::log(least);
   const auto may_be_nan = [vanishes](double of, double o, double faint, double x) {
     return std::isinf(o) && faint + x > vanishes ? kInfinity : of;

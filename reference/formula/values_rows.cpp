@@ -19,8 +19,7 @@ int Values::earlier_rows(int i) const {
 
 RowParts Values::rows_of(const Field& x, AxisSet over) const {
   RowParts rows;
-  rows.most = fold_each<1>(
-      extents_, over, {Fold::largest}, [](double v) { return std::array{v}; }, x)[0];
+  rows.most = max_over(extents_, over, x);
   rows.top = map(
       extents_, [](double m) { return std::isfinite(m) ? m : 0.0; }, rows.most);
   rows.distance = map(

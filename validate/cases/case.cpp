@@ -295,9 +295,12 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   return out;
 }
 
+bool within(const Dims& dims, std::span<const AxisUse> axes) {
+  return std::ranges::all_of(axes, [&](const AxisUse& use) { return dims[use.axis] == use.within(dims[use.axis]); });
+}
+
 bool admits(const Case& c, const OpShape& op) {
-  for (const AxisUse& use : op.axes)
-    if (c.dims[use.axis] != use.within(c.dims[use.axis])) return false;
+  if (!within(c.dims, op.axes)) return false;
   if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads]) return false;
   const Fill* fill = find_fill(op, c.fill);
   const Layout* layout = find_layout(c.layout);

@@ -76,8 +76,11 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops);
 // Checks a case from any source: axes within their limits, fill and layout known and applicable.  Throws BadInput.
 void check(const Case&, const OpShape&);
 
-// Whether a case is one of the op's: extents not below their least, heads a multiple of kv_heads, a fill and a layout that apply.
-// Throws BadInput, naming the case's source, if it is not well-formed.
+// Whether each axis has an extent for which the op is defined.
+bool within(const Dims&, std::span<const AxisUse>);
+
+// Whether a case is one of the op's: such extents, heads a multiple of kv_heads, a fill and a layout that apply.  Throws
+// BadInput, naming the case's source, if it is not well-formed.
 bool admits(const Case&, const OpShape&);
 
 }  // namespace assay

@@ -48,15 +48,13 @@ std::vector<Tensor> declare(formula::Formula& f, const OwnArgs& args) {
     const TensorSpec& spec = args.op->tensors[i];
     const Tensor& t = args.tensors[i];
     if (!t.rank) continue;
-    std::vector<std::string> axes;
-    for (const Extent& e : spec.axes)
-      if (e.axis != Axis::one) axes.push_back(e.text());
+    const formula::NamedDims dims(spec.axes, t);
     if (spec.role == Role::output) {
-      f.declare_output(spec.name, axes, t);
+      f.declare_output(spec.name, dims.names, dims.tensor);
       continue;
     }
-    f.declare_input(spec.name, axes, t);
-    inputs.push_back(t);
+    f.declare_input(spec.name, dims.names, dims.tensor);
+    inputs.push_back(dims.tensor);
   }
   return inputs;
 }

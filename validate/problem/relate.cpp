@@ -112,6 +112,7 @@ std::int64_t Sources::operator[](std::int64_t i) const {
 std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
                               const std::byte* outputs) {
   Related related{.c = related_case(r, c), .inputs = {}};
+  if (!within(related.c.dims, op.axes)) return {};
   const Packing to = pack(op, related.c);
   related.inputs.assign(to.input_bytes, kGapByte);
   for (std::size_t t = 0; t < op.tensors.size(); ++t) {

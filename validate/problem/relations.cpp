@@ -21,9 +21,10 @@ constexpr std::uint64_t kOneIn = 4;                          // one case in four
 constexpr std::int64_t kMostShared = std::int64_t{1} << 24;  // most elements of such a case
 
 // A first part needs at least two rows: with one row strides are irrelevant, so a kernel may take another path.
-bool enough(const Relation& r, const Case& c) {
+bool enough(const Op& op, const Relation& r, const Case& c) {
   const std::int64_t n = c.dims[r.axis];
-  return r.move == Move::permuted ? n >= 2 : r.move != Move::first_part || n >= 3;
+  if (r.move == Move::first_part) return n >= 3 && within(related_case(r, c).dims, op.axes);
+  return r.move != Move::permuted || n >= 2;
 }
 
 // Note: in layout `alone`, extents decide which tensor is not aligned, and so which accesses a kernel makes.
@@ -59,7 +60,8 @@ std::vector<std::string> relations_of(const Op& op, const Case& c, Relations whi
   const std::uint64_t bits = random::mix(c.seed ^ random::hash(op.name));
   if (which == Relations::share && (bits % kOneIn != 0 || elements(c, op.shape()) > kMostShared)) return names;
   for (const Relation& r : all_relations(op, c))
-    if (enough(r, c) && (!r.applies || r.applies(c)) && !(layout && layout->alone && changes_extents(r))) names.push_back(r.name);
+    if (enough(op, r, c) && (!r.applies || r.applies(c)) && !(layout && layout->alone && changes_extents(r)))
+      names.push_back(r.name);
   if (which == Relations::all || names.empty()) return names;
   return {names[bits / kOneIn % names.size()]};
 }
