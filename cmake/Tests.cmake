@@ -136,6 +136,13 @@ foreach(file ${recorded})
 endforeach()
 add_test(NAME gpu.probes COMMAND validate probe --backend cuda --skip-exit 77 --against simt)
 set_tests_properties(gpu.probes PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+if(CMAKE_CUDA_COMPILER)
+  add_executable(casts_gpu ops/tests/casts_gpu.cu)
+  target_compile_options(casts_gpu PRIVATE --expt-relaxed-constexpr)
+  target_link_libraries(casts_gpu PRIVATE assay_room_ops CUDA::cudart_static)
+  add_test(NAME gpu.casts COMMAND casts_gpu)
+  set_tests_properties(gpu.casts PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+endif()
 
 # With --watch, no correct kernel has a race, reads uninitialised memory or leaves an output unwritten.  If the compiler can
 # instrument accesses, the set `watch` also shows that none bypasses ld and st.

@@ -25,8 +25,8 @@ typedef struct AssayDLTensor {
   int32_t device_type; /* 1: host, 2: CUDA */
   int32_t device_id;   /* 0 */
   int32_t ndim;
-  uint8_t dtype_code;   /* 0: integer, 2: float, 4: bfloat */
-  uint8_t dtype_bits;   /* 16, 32 or 64 */
+  uint8_t dtype_code;   /* DLPack's: 0 integer, 1 without sign, 2 float, 4 bfloat, 10 e4m3, 12 e5m2, 14 e8m0 */
+  uint8_t dtype_bits;   /* 8, 16, 32 or 64 */
   uint16_t dtype_lanes; /* 1 */
   int64_t* shape;       /* ndim extents, outermost axis first */
   int64_t* strides;     /* ndim, in elements; never null */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: size, rounding, conversion from f64 (one rounding) and to f64 (exact).
+// Element types (formats.hpp): rounding, conversion from f64 (one rounding) and to f64 (exact).
 #pragma once
 
 #include <array>
@@ -8,85 +8,38 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <string_view>
+
+#include "ops/core/formats.hpp"
 
 namespace assay {
 
-enum class DType : std::uint8_t { f16, bf16, f32, f64, i32, i64 };
-
-inline constexpr DType f16 = DType::f16;
-inline constexpr DType bf16 = DType::bf16;
-inline constexpr DType f32 = DType::f32;
-inline constexpr DType f64 = DType::f64;
-inline constexpr DType i32 = DType::i32;
-inline constexpr DType i64 = DType::i64;
-
-// A binary floating-point format (IEEE 754-2019, section 3.3).
-struct FloatFormat {
-  int precision;     // significand bits, the hidden one included
-  int max_exponent;  // of the largest finite value
-  int min_exponent;  // of the smallest normal value
-  constexpr bool operator==(const FloatFormat&) const = default;
-};
-
-struct DTypeInfo {
-  std::string_view name;
-  int bytes;
-  FloatFormat format;  // precision 0: an integer
-};
-
-inline constexpr std::array<DTypeInfo, 6> kDTypes{{
-    {"f16", 2, {11, 15, -14}},
-    {"bf16", 2, {8, 127, -126}},
-    {"f32", 4, {24, 127, -126}},
-    {"f64", 8, {53, 1023, -1022}},
-    {"i32", 4, {0, 0, 0}},
-    {"i64", 8, {0, 0, 0}},
-}};
-
-constexpr const DTypeInfo& info(DType t) { return kDTypes[static_cast<std::size_t>(t)]; }
-constexpr std::string_view name(DType t) { return info(t).name; }
-constexpr int size_of(DType t) { return info(t).bytes; }
-constexpr bool is_float(DType t) { return info(t).format.precision > 0; }
-
-constexpr std::optional<DType> parse_dtype(std::string_view text) {
-  for (std::size_t i = 0; i < kDTypes.size(); ++i)
-    if (kDTypes[i].name == text) return static_cast<DType>(i);
-  return std::nullopt;
-}
-
-namespace detail {
-// 2^e for the exponent e of a normal f64.
-constexpr double exp2i(int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); }
-}  // namespace detail
-
-// Half an ulp at 1: the largest relative error of one rounding to nearest.
-constexpr double unit_roundoff(DType t) { return detail::exp2i(-info(t).format.precision); }
-// Half the smallest subnormal: the largest absolute error of one rounding near zero.
-constexpr double rounding_floor(DType t) {
-  const FloatFormat f = info(t).format;
-  return t == f64 ? 0.0 : detail::exp2i(f.min_exponent - f.precision);
-}
-// From here upwards a value rounds to infinity: the largest finite value plus half its ulp.
-constexpr double overflow_threshold(DType t) {
-  const FloatFormat f = info(t).format;
-  return t == f64 ? std::numeric_limits<double>::infinity() : detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
-}
-
-// Rounds to the nearest value of a format, ties to even, with IEEE 754 subnormals and overflow.
-inline double round_to(FloatFormat f, double v) {
-  if (f.precision >= 53 || v == 0.0 || !std::isfinite(v)) return v;
+// Rounds to the nearest value of a format, ties to even, with IEEE 754 subnormals.
+inline double round_to(FloatFormat f, double v, Overflow overflow = Overflow::ieee) {
+  if (f.precision >= 53 || v == 0.0 || std::isnan(v)) return v;
   if (f == info(f32).format) return static_cast<double>(static_cast<float>(v));
-  const double threshold = detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
-  if (std::fabs(v) >= threshold) return std::copysign(std::numeric_limits<double>::infinity(), v);
+  const double most = largest(f), ulp = detail::exp2i(f.max_exponent - f.precision + 1);
+  if (std::fabs(v) >= most + ulp / 2) {
+    const bool is_nan = overflow == Overflow::ieee && f.top == Top::nan;
+    const double beyond = is_nan                            ? std::numeric_limits<double>::quiet_NaN()
+                          : overflow == Overflow::saturates ? most
+                                                            : std::numeric_limits<double>::infinity();
+    return std::copysign(beyond, v);
+  }
   const int e = static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52 & 0x7ff) - 1023;
   const int exponent = e < f.min_exponent ? f.min_exponent : e;
   // Adding and subtracting 1.5·2^52 quanta rounds at the quantum in the hardware's mode: to nearest, ties to even.
   const double anchor = detail::exp2i(exponent - f.precision + 1 + 52) * 1.5;
   return std::copysign((v + anchor) - anchor, v);
 }
-inline double round_to(DType t, double v) { return is_float(t) ? round_to(info(t).format, v) : v; }
+// The same to a dtype: an integer's nearest one, ties to even, within its range (NaN: 0).  A dtype without zero has its least
+// value in place of it, and one without sign NaN in place of what is negative.
+inline double round_to(DType t, double v) {
+  const DTypeInfo& to = info(t);
+  if (!is_float(t)) return std::isnan(v) ? 0.0 : std::fmin(std::fmax(std::nearbyint(v), to.least), to.largest);
+  const double rounded = round_to(to.format, v, to.overflow);
+  if (!to.has_sign && rounded < 0) return std::numeric_limits<double>::quiet_NaN();
+  return to.has_zero || std::isnan(rounded) ? rounded : std::fmax(rounded, detail::exp2i(to.format.min_exponent));
+}
 
 namespace detail {
 inline std::uint16_t f16_bits(double v) {
@@ -105,6 +58,43 @@ inline double f16_value(std::uint16_t b) {
   if (e == 31) return m ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
   if (e == 0) return sign * m * exp2i(-24);
   return sign * (1024 + m) * exp2i(e - 25);
+}
+// The value of a code of 8 bits.
+constexpr float value_of_code(DType t, unsigned code) {
+  const FloatFormat f = info(t).format;
+  if (!info(t).has_sign)
+    return code == 0xff ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(exp2i(static_cast<int>(code) - 127));
+  const unsigned mantissa_bits = static_cast<unsigned>(f.precision - 1), magnitude = code & 0x7f;
+  const unsigned mantissa = magnitude & ((1u << mantissa_bits) - 1), exponent = magnitude >> mantissa_bits;
+  const double quantum = exp2i((exponent == 0 ? 1 : static_cast<int>(exponent)) + f.min_exponent - f.precision);
+  const double value = (mantissa + (exponent == 0 ? 0u : 1u << mantissa_bits)) * quantum;
+  const float signed_one = code & 0x80 ? -1.0f : 1.0f;
+  if (value <= largest(f)) return signed_one * static_cast<float>(value);
+  return f.top == Top::infinity && mantissa == 0 ? signed_one * std::numeric_limits<float>::infinity()
+                                                 : std::numeric_limits<float>::quiet_NaN();
+}
+template <DType kType>
+constexpr std::array<float, 256> values_of_codes() {
+  std::array<float, 256> values{};
+  for (unsigned code = 0; code < 256; ++code) values[code] = value_of_code(kType, code);
+  return values;
+}
+inline constexpr std::array<float, 256> kE4m3Values = values_of_codes<DType::e4m3>();
+inline constexpr std::array<float, 256> kE5m2Values = values_of_codes<DType::e5m2>();
+inline constexpr std::array<float, 256> kE8m0Values = values_of_codes<DType::e8m0>();
+
+// The code of a value of 8 bits, or of NaN.
+inline std::uint8_t code_of_value(DType t, double r) {
+  const FloatFormat f = info(t).format;
+  if (!info(t).has_sign) return std::isnan(r) ? 0xff : static_cast<std::uint8_t>(std::ilogb(r) + 127);
+  const std::uint8_t sign = std::signbit(r) ? 0x80 : 0;
+  if (std::isnan(r)) return sign | 0x7f;
+  const double size = std::fabs(r), least_normal = exp2i(f.min_exponent);
+  if (std::isinf(r)) return sign | 0x7c;  // of e5m2
+  if (size < least_normal) return sign | static_cast<std::uint8_t>(size * exp2i(f.precision - 1 - f.min_exponent));
+  const int e = std::ilogb(size), hidden = 1 << (f.precision - 1);
+  const int significand = static_cast<int>(size * exp2i(f.precision - 1 - e));
+  return sign | static_cast<std::uint8_t>((e - f.min_exponent + 1) * hidden + significand - hidden);
 }
 template <class T>
 T load(const void* p, std::int64_t i) {
@@ -127,11 +117,16 @@ inline double decode(DType t, const void* p, std::int64_t i) {
     case DType::f64: return detail::load<double>(p, i);
     case DType::i32: return detail::load<std::int32_t>(p, i);
     case DType::i64: return static_cast<double>(detail::load<std::int64_t>(p, i));
+    case DType::e4m3: return detail::kE4m3Values[detail::load<std::uint8_t>(p, i)];
+    case DType::e5m2: return detail::kE5m2Values[detail::load<std::uint8_t>(p, i)];
+    case DType::e8m0: return detail::kE8m0Values[detail::load<std::uint8_t>(p, i)];
+    case DType::i8: return detail::load<std::int8_t>(p, i);
+    case DType::u8: return detail::load<std::uint8_t>(p, i);
   }
   return 0;
 }
 
-// Writes v as element i, rounded once to nearest even.  Any alignment.
+// Writes v as element i, rounded once (round_to).  Any alignment.
 inline void encode(DType t, void* p, std::int64_t i, double v) {
   switch (t) {
     case DType::f16: detail::store(p, i, detail::f16_bits(v)); break;
@@ -142,8 +137,13 @@ inline void encode(DType t, void* p, std::int64_t i, double v) {
       break;
     case DType::f32: detail::store(p, i, static_cast<float>(v)); break;
     case DType::f64: detail::store(p, i, v); break;
-    case DType::i32: detail::store(p, i, static_cast<std::int32_t>(v)); break;
-    case DType::i64: detail::store(p, i, static_cast<std::int64_t>(v)); break;
+    case DType::i32: detail::store(p, i, static_cast<std::int32_t>(round_to(t, v))); break;
+    case DType::i64: detail::store(p, i, static_cast<std::int64_t>(round_to(t, v))); break;
+    case DType::e4m3:
+    case DType::e5m2:
+    case DType::e8m0: detail::store(p, i, detail::code_of_value(t, round_to(t, v))); break;
+    case DType::i8: detail::store(p, i, static_cast<std::int8_t>(round_to(t, v))); break;
+    case DType::u8: detail::store(p, i, static_cast<std::uint8_t>(round_to(t, v))); break;
   }
 }
 

@@ -183,7 +183,7 @@ TEST_CASE("dtype: roundoff, floor and sizes are those of the formats") {
 }
 
 TEST_CASE("dtype: elements are read and written at any alignment, and neighbouring bytes stay") {
-  for (const DType t : {f16, bf16, f32, f64, i32, i64}) {
+  for (const DType t : {f16, bf16, f32, f64, i32, i64, e4m3, e5m2, i8}) {
     alignas(16) unsigned char bytes[64];
     for (int offset = 0; offset < 16; ++offset) {
       std::memset(bytes, 0xa5, sizeof bytes);
@@ -195,4 +195,102 @@ TEST_CASE("dtype: elements are read and written at any alignment, and neighbouri
       CHECK(touched == 0);
     }
   }
+}
+
+namespace {
+// All finite values of a format of 8 bits, with their codes, in order of size; of two zeros the positive one.
+std::vector<std::pair<double, int>> finite_values(DType t) {
+  std::vector<std::pair<double, int>> values;
+  for (int code = 0; code < 256; ++code) {
+    const auto byte = static_cast<std::uint8_t>(code);
+    const double value = decode(t, &byte, 0);
+    if (std::isfinite(value) && !(value == 0 && std::signbit(value))) values.emplace_back(value, code);
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+// The nearest of all values, of two the one with an even code, of powers of two the larger; the ends beyond them.
+double nearest_of(DType t, const std::vector<std::pair<double, int>>& values, double v) {
+  const auto above = std::lower_bound(values.begin(), values.end(), std::pair(v, 0));
+  if (above == values.end()) return values.back().first;
+  if (above == values.begin() || above->first == v) return above->first;
+  const auto below = above - 1;
+  const double up = above->first - v, down = v - below->first;
+  if (up == down) return above->second % 2 == 0 || t == e8m0 ? above->first : below->first;
+  return up < down ? above->first : below->first;
+}
+}  // namespace
+
+TEST_CASE("dtype: a value of 8 bits is rounded to the nearest of all codes, ties to even, and saturates") {
+  for (const DType t : {e4m3, e5m2, e8m0, i8, u8}) {
+    const auto values = finite_values(t);
+    INFO(name(t));
+    std::vector<double> tried;
+    for (std::size_t k = 0; k + 1 < values.size(); ++k) {
+      const double middle = (values[k].first + values[k + 1].first) / 2;
+      for (const double v : {values[k].first, middle, std::nextafter(middle, 1e300), std::nextafter(middle, -1e300)})
+        tried.push_back(v);
+    }
+    tried.insert(tried.end(), {values.back().first, 1.01 * values.back().first, 1e40, 1e300});
+    int wrong = 0;
+    for (const double v : tried) {
+      if (t == e8m0 && v <= 0) continue;
+      std::uint8_t byte = 0;
+      encode(t, &byte, 0, v);
+      const double expected = nearest_of(t, values, v);
+      wrong += decode(t, &byte, 0) != expected || round_to(t, v) != expected;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("dtype: every code of 8 bits is read and written as itself, and NaN has a code") {
+  for (const DType t : {e4m3, e5m2, e8m0, i8, u8}) {
+    INFO(name(t));
+    int wrong = 0, nans = 0;
+    for (int code = 0; code < 256; ++code) {
+      const auto byte = static_cast<std::uint8_t>(code);
+      const double value = decode(t, &byte, 0);
+      nans += std::isnan(value);
+      if (!std::isfinite(value)) continue;
+      std::uint8_t written = 0;
+      encode(t, &written, 0, value);
+      wrong += written != byte;
+    }
+    CHECK(wrong == 0);
+    CHECK(nans == (t == e4m3 ? 2 : t == e5m2 ? 6 : t == e8m0 ? 1 : 0));
+    std::uint8_t byte = 0;
+    encode(t, &byte, 0, kNan);
+    CHECK((std::isnan(decode(t, &byte, 0)) || byte == 0));
+  }
+  const std::uint8_t infinities[] = {0x7c, 0xfc};
+  CHECK(decode(e5m2, infinities, 0) == kInf);
+  CHECK(decode(e5m2, infinities, 1) == -kInf);
+}
+
+TEST_CASE("dtype: the limits of the formats of 8 bits are those of their sources") {
+  CHECK(largest(info(e4m3).format) == 448);
+  CHECK(largest(info(e5m2).format) == 57344);
+  CHECK(largest(info(e8m0).format) == 0x1p127);
+  CHECK(round_to(e4m3, -kInf) == -448);
+  CHECK(round_to(e5m2, kInf) == 57344);
+  CHECK(std::isnan(round_to(info(e4m3).format, 465)));
+  CHECK(round_to(info(e4m3).format, 463) == 448);
+  CHECK(round_to(info(e5m2).format, 61440) == kInf);
+  CHECK(round_to(e8m0, 0) == 0x1p-127);
+  CHECK(std::isnan(round_to(e8m0, -1)));
+  CHECK(round_to(i8, 127.5) == 127);
+  CHECK(round_to(i8, -0.5) == 0);
+  CHECK(round_to(u8, -3) == 0);
+  CHECK(unit_roundoff(i8) == 0);
+  CHECK(rounding_floor(i8) == 0.5);
+  CHECK(std::isinf(overflow_threshold(e4m3)));
+}
+
+TEST_CASE("dtype: DLPack's code and bits name each dtype, and no other") {
+  for (std::size_t k = 0; k < kDTypes.size(); ++k) {
+    const auto t = static_cast<DType>(k);
+    CHECK(dtype_of_dlpack(info(t).dlpack, 8 * size_of(t)) == t);
+  }
+  CHECK_FALSE(dtype_of_dlpack(0, 16).has_value());
 }

@@ -190,6 +190,11 @@ def _reduction(name: str, doc: str) -> Callable[..., Symbol]:
 
 square = _function("square")
 absolute = _function("absolute")
+round = _function("round")  # noqa: A001
+floor = _function("floor")
+ceil = _function("ceil")
+pow2_floor = _function("pow2_floor")
+pow2_ceil = _function("pow2_ceil")
 exp = _function("exp")
 log = _function("log")
 tanh = _function("tanh")

@@ -19,7 +19,19 @@ FILE = "libassay_kernels.so"
 HOST, CUDA = 1, 2  # device types of DLPack
 _VERSION = 1
 _NONDETERMINISTIC = 1
-_CODES = {"f16": (2, 16), "bf16": (4, 16), "f32": (2, 32), "i32": (0, 32), "i64": (0, 64)}  # DLPack's code and bits
+# DLPack's code and bits.
+_CODES = {
+    "f16": (2, 16),
+    "bf16": (4, 16),
+    "f32": (2, 32),
+    "i32": (0, 32),
+    "i64": (0, 64),
+    "e4m3": (10, 8),
+    "e5m2": (12, 8),
+    "e8m0": (14, 8),
+    "i8": (0, 8),
+    "u8": (1, 8),
+}
 
 
 class _DLTensor(ctypes.Structure):
@@ -86,7 +98,7 @@ class _Plugin(ctypes.Structure):
 
 
 class Given(NamedTuple):
-    """A tensor by its dtype (of f16, bf16, f32, i32, i64), shape, strides in elements, and the address of its first element."""
+    """A tensor by its dtype (by our names), shape, strides in elements, and the address of its first element."""
 
     dtype: str
     shape: tuple[int, ...]

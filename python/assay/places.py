@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping, Protocol, Sequence
 import numpy as np
 
 from .errors import InputError
-from .tensors import BITS, bits_of, dtype_of
+from .tensors import BITS, THEIR_NAMES, bits_of, dtype_of
 
 Entry = Mapping[str, Any]  # a tensor of an order
 
@@ -31,8 +31,7 @@ def view_of(entry: Entry, image: np.ndarray, dtype: np.dtype | None = None) -> n
 
 def torch_dtype(torch: Any, entry: Entry) -> Any:
     """The dtype of an entry as one of the package torch, which this module does without."""
-    names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}
-    return getattr(torch, names[entry["dtype"]])
+    return getattr(torch, THEIR_NAMES[entry["dtype"]])
 
 
 def require(what: str, entry: Entry, dtype: str, shape: Sequence[int]) -> None:

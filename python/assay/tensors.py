@@ -19,7 +19,7 @@ try:
 except ImportError:
     ml_dtypes = None  # type: ignore[assignment]
 
-# dtypes by our names; bf16 has the bits of uint16 where ml_dtypes is missing.
+# The bits of each dtype, by our names.  Those that NumPy lacks are in ml_dtypes, by the names of _OF_ML_DTYPES.
 BITS = {
     "f16": np.dtype("<f2"),
     "bf16": np.dtype("<u2"),
@@ -27,20 +27,37 @@ BITS = {
     "f64": np.dtype("<f8"),
     "i32": np.dtype("<i4"),
     "i64": np.dtype("<i8"),
+    "e4m3": np.dtype("u1"),
+    "e5m2": np.dtype("u1"),
+    "e8m0": np.dtype("u1"),
+    "i8": np.dtype("i1"),
+    "u8": np.dtype("u1"),
 }
-_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64"}
-_IN_FILES = {"f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64", "i32": "I32", "i64": "I64"}
+_OF_ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e8m0": "float8_e8m0fnu"}
+# The names that NumPy, ml_dtypes and torch have for them.
+THEIR_NAMES = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i32": "int32",
+    "i64": "int64",
+    "i8": "int8",
+    "u8": "uint8",
+    **_OF_ML_DTYPES,
+}
+_NAMES = {theirs: ours for ours, theirs in THEIR_NAMES.items()}
+_IN_FILES = {name: name.upper() for name in BITS} | {"e4m3": "F8_E4M3", "e5m2": "F8_E5M2", "e8m0": "F8_E8M0"}
 _OF_FILES = {in_files: name for name, in_files in _IN_FILES.items()}
 _ON_HOST = (1, 3, 11)  # device types of DLPack: the host, and its pinned memory of CUDA and ROCm
 
 
 def dtype_of(name: str) -> np.dtype:
-    """The NumPy dtype of one of our names.  Raises InputError for bf16 without ml_dtypes."""
-    if name != "bf16":
+    """The NumPy dtype of one of our names.  Raises InputError where it is one of ml_dtypes, and that is missing or too old."""
+    if name not in _OF_ML_DTYPES:
         return BITS[name]
-    if ml_dtypes is None:
-        raise InputError("bf16 arrays need the package ml_dtypes")
-    return np.dtype(ml_dtypes.bfloat16)
+    if not hasattr(ml_dtypes, _OF_ML_DTYPES[name]):
+        raise InputError(f"{name} arrays need the package ml_dtypes" + (" in a newer version" if ml_dtypes else ""))
+    return np.dtype(getattr(ml_dtypes, _OF_ML_DTYPES[name]))
 
 
 def bits_of(what: str, x: Any) -> tuple[str, np.ndarray]:
@@ -62,7 +79,7 @@ def bits_of(what: str, x: Any) -> tuple[str, np.ndarray]:
         raise InputError(f"{what} is of type {type(x).__name__}, and an array was expected")
     name = _NAMES.get(array.dtype.name)
     if name is None or not array.dtype.isnative:
-        raise InputError(f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected")
+        raise InputError(f"{what} has the dtype {array.dtype}, and one of {', '.join(_NAMES)} was expected")
     return name, array.view(BITS[name])
 
 
@@ -71,11 +88,13 @@ def _of_torch(what: str, x: Any) -> tuple[str, np.ndarray]:
     name = _NAMES.get(str(getattr(x, "dtype", None)).removeprefix("torch."))
     if not isinstance(x, torch.Tensor) or name is None or x.layout != torch.strided:
         kind = f"{x.layout} {x.dtype}" if isinstance(x, torch.Tensor) else f"of type {type(x).__name__}"
-        raise InputError(f"{what} is {kind}, and a strided tensor of float16, bfloat16, float32, int32 or int64 was expected")
+        raise InputError(f"{what} is {kind}, and a strided tensor of {', '.join(_NAMES)} was expected")
     if x.device.type == "meta":
         raise InputError(f"{what} is on the device meta, where no tensor has values")
     x = x.detach().cpu().resolve_neg()
-    return name, (x.view(torch.int16).numpy().view(BITS[name]) if name == "bf16" else x.numpy())
+    if name not in _OF_ML_DTYPES:
+        return name, x.numpy()
+    return name, x.view(torch.int16 if BITS[name].itemsize == 2 else torch.uint8).numpy().view(BITS[name])
 
 
 def _of_dlpack(what: str, x: Any) -> np.ndarray:

@@ -10,8 +10,9 @@ from typing import Any, Iterable, Mapping
 import torch
 
 from . import library
+from .tensors import THEIR_NAMES
 
-DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64}
+DTYPES = {name: getattr(torch, theirs) for name, theirs in THEIR_NAMES.items() if hasattr(torch, theirs)}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 _NOT_OFFERED = ("in_place",)  # an output of a custom op may not be the memory of an input
 

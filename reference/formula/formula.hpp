@@ -76,6 +76,11 @@ Array maximum(const Operand& a, const Operand& b);
 Array minimum(const Operand& a, const Operand& b);
 Array square(const Operand& a);
 Array absolute(const Operand& a);
+Array round(const Operand& a);  // to the nearest whole number, ties to the even one
+Array floor(const Operand& a);
+Array ceil(const Operand& a);
+Array pow2_floor(const Operand& a);  // the largest power of two that is not above a; 0 of 0, NaN of a negative a
+Array pow2_ceil(const Operand& a);   // the least one that is not below a
 Array exp(const Operand& a);
 Array log(const Operand& a);
 Array tanh(const Operand& a);
@@ -120,8 +125,9 @@ Array step(std::string_view name, const Operand& a);
 // kernels have the first.  Without a name a kernel has either, and the larger of both errors counts.
 Array either(const Operand& a, const Operand& b, std::string_view way = {});
 
-// A result that the op itself rounds to a dtype, as an output that is used on.  Every kernel has a rounded sum of inputs exactly:
-// to round it to f32 and then to 16 bits is to round it once, since 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
+// A result that the op itself rounds to a dtype, as an output that is used on (round_to).  Every kernel has a rounded sum of
+// inputs exactly where the dtype has floats: to round it to f32 and then to fewer bits is to round it once, since 24 >= 2 p + 2
+// for p = 11 and less (Figueroa 1995).
 Array rounded_to(DType dtype, const Operand& a);
 
 // Along axes: sum(rows, cols)(x).  The axes of a reduction are gone from the result; softmax and log_softmax keep theirs.

@@ -52,6 +52,11 @@ Array maximum(const Operand& a, const Operand& b) { return binary(Kind::maximum,
 Array minimum(const Operand& a, const Operand& b) { return binary(Kind::minimum, a, b); }
 Array square(const Operand& a) { return unary(Kind::square, a); }
 Array absolute(const Operand& a) { return unary(Kind::absolute, a); }
+Array round(const Operand& a) { return unary(Kind::round, a); }
+Array floor(const Operand& a) { return unary(Kind::floor, a); }
+Array ceil(const Operand& a) { return unary(Kind::ceil, a); }
+Array pow2_floor(const Operand& a) { return unary(Kind::pow2_floor, a); }
+Array pow2_ceil(const Operand& a) { return unary(Kind::pow2_ceil, a); }
 Array exp(const Operand& a) { return unary(Kind::exp, a); }
 Array log(const Operand& a) { return unary(Kind::log, a); }
 Array tanh(const Operand& a) { return unary(Kind::tanh, a); }

@@ -17,6 +17,8 @@
 // Each result is rounded: u (|v| + t) + half the least subnormal (track_roundings.cpp).
 #include "reference/formula/track.hpp"
 
+#include "reference/formula/elements.hpp"
+
 #include <algorithm>
 
 #include "ops/core/activation.hpp"
@@ -217,9 +219,17 @@ Off Tracked::visit_arithmetic(int i) {
       const std::optional<DType> to = stores(n);
       return to ? stored(i, std::move(off), *to) : off;
     }
-    case Kind::rounded_to: {
-      const auto off = [to = n.to](double x, double y, double t) {
-        return std::isfinite(y) ? std::max(round_to(to, x + t) - y, y - round_to(to, x - t)) : 0.0;
+    case Kind::rounded_to:
+    case Kind::round:
+    case Kind::floor:
+    case Kind::ceil:
+    case Kind::pow2_floor:
+    case Kind::pow2_ceil: {
+      // It never falls, so what a kernel has lies between its values at both ends of what the argument may be.
+      const bool of_powers = n.kind == Kind::pow2_floor || n.kind == Kind::pow2_ceil;
+      const auto off = [&n, of_powers](double x, double y, double t) {
+        const double least = of_powers ? std::max(x - t, 0.0) : x - t;
+        return std::isfinite(y) ? std::max(on_staircase(n, x + t) - y, y - on_staircase(n, least)) : 0.0;
       };
       return {.any = map(extents(), off, values_[n.arguments[0]].value, values_[i].value, total(n.arguments[0])), .fresh = {}};
     }

@@ -5,44 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/core/activation.hpp"
+#include "reference/formula/elements.hpp"
 
 namespace assay::formula {
 namespace {
-
-double apply(Kind kind, double x) {
-  switch (kind) {
-    case Kind::negate: return -x;
-    case Kind::square: return x * x;
-    case Kind::absolute: return std::fabs(x);
-    case Kind::exp: return std::exp(x);
-    case Kind::log: return std::log(x);
-    case Kind::tanh: return std::tanh(x);
-    case Kind::erf: return std::erf(x);
-    case Kind::sigmoid: return assay::detail::sigmoid(x);
-    case Kind::softplus: return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-    case Kind::silu: return activation(Activation::silu, x);
-    case Kind::gelu_tanh: return activation(Activation::gelu_tanh, x);
-    case Kind::gelu_erf: return activation(Activation::gelu_erf, x);
-    case Kind::sqrt: return std::sqrt(x);
-    case Kind::rsqrt: return 1 / std::sqrt(x);
-    default: return x;
-  }
-}
-
-double apply(Kind kind, double a, double b) {
-  switch (kind) {
-    case Kind::add: return a + b;
-    case Kind::subtract: return a - b;
-    case Kind::multiply: return a * b;
-    case Kind::divide: return a / b;
-    case Kind::maximum: return larger(a, b);
-    case Kind::quotient: return std::floor(a / b);
-    case Kind::less: return a < b ? 1 : 0;
-    case Kind::at_most: return a <= b ? 1 : 0;
-    default: return -larger(-a, -b);
-  }
-}
 
 // cos or sin of position base^(above/below), or of position above/below.  The factor, which seldom depends on the position, is
 // found first, as a sum of two f64.
@@ -198,9 +164,9 @@ Field Values::compute(const Node& node) const {
     case Group::arithmetic:
     case Group::function:
       if (node.kind == Kind::cos_turn || node.kind == Kind::sin_turn) return turn(extents_, node, value(0), value(1), value(2));
-      if (node.kind == Kind::rounded_to)
+      if (is_staircase(node.kind))
         return map(
-            extents_, [to = node.to](double x) { return round_to(to, x); }, value(0));
+            extents_, [&node](double x) { return on_staircase(node, x); }, value(0));
       if (node.kind == Kind::either) return value(0);
       if (node.kind == Kind::where)
         return map(
@@ -370,11 +336,12 @@ bool Values::is_exact(const Node& node) const {
       const Node& of = graph_.nodes[static_cast<std::size_t>(node.arguments[0])];
       const bool adds = of.kind == Kind::add || of.kind == Kind::subtract;
       const auto exact = [&](int a) { return (*this)[a].exact; };
-      return exact(node.arguments[0]) || (adds && std::all_of(of.arguments.begin(), of.arguments.end(), exact));
+      return exact(node.arguments[0]) ||
+             (adds && is_float(node.to) && std::all_of(of.arguments.begin(), of.arguments.end(), exact));
     }
     default: {
       const bool compares = node.kind == Kind::quotient || node.kind == Kind::less || node.kind == Kind::at_most;
-      return (chooses(node.kind) || compares) &&
+      return (chooses(node.kind) || compares || is_staircase(node.kind)) &&
              std::all_of(node.arguments.begin(), node.arguments.end(), [&](int a) { return (*this)[a].exact; });
     }
   }

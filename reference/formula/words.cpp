@@ -182,6 +182,11 @@ Numerics words_read(const Graph& graph, DType storage, const Numerics& numerics)
       case Kind::negate:
       case Kind::square:
       case Kind::absolute:
+      case Kind::round:
+      case Kind::floor:
+      case Kind::ceil:
+      case Kind::pow2_floor:
+      case Kind::pow2_ceil:
       case Kind::maximum:
       case Kind::minimum:
       case Kind::quotient:

@@ -103,7 +103,8 @@ class Literal {
 // Bytes of an element, and our name of the dtype.  A uint16 and what NumPy does not know in two bytes are bf16, which it lacks.
 std::pair<std::int64_t, std::optional<DType>> dtype_of(const std::string& descr) {
   constexpr std::pair<std::string_view, DType> kKnown[] = {{"<f2", f16}, {"<f4", f32},  {"<f8", f64},  {"<i4", i32},
-                                                           {"<i8", i64}, {"<u2", bf16}, {"|V2", bf16}, {"<V2", bf16}};
+                                                           {"<i8", i64}, {"<u2", bf16}, {"|V2", bf16}, {"<V2", bf16},
+                                                           {"|i1", i8},  {"|u1", u8}};
   for (const auto& [name, dtype] : kKnown)
     if (descr == name) return {size_of(dtype), dtype};
   std::int64_t size = 0;

@@ -262,7 +262,9 @@ void npz_pieces(const TensorFile& file, std::deque<std::string>& own, std::vecto
                                    : t.known == f32  ? "<f4"
                                    : t.known == f64  ? "<f8"
                                    : t.known == i32  ? "<i4"
-                                                     : "<i8";
+                                   : t.known == i64  ? "<i8"
+                                   : t.known == i8   ? "|i1"
+                                                     : "|u1";
     zip.add(t.name, npy_header(descr, t.shape), t.data);
   }
   zip.finish();

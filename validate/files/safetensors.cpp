@@ -26,9 +26,10 @@ struct FileDType {
   int bytes;
   std::optional<DType> known{};
 };
-constexpr FileDType kFileDTypes[] = {{"F16", 2, f16}, {"BF16", 2, bf16}, {"F32", 4, f32}, {"F64", 8, f64}, {"I32", 4, i32},
-                                     {"I64", 8, i64}, {"BOOL", 1},       {"U8", 1},       {"I8", 1},       {"F8_E5M2", 1},
-                                     {"F8_E4M3", 1},  {"U16", 2},        {"I16", 2},      {"U32", 4},      {"U64", 8}};
+constexpr FileDType kFileDTypes[] = {{"F16", 2, f16}, {"BF16", 2, bf16},    {"F32", 4, f32},      {"F64", 8, f64},
+                                     {"I32", 4, i32}, {"I64", 8, i64},      {"BOOL", 1},          {"U8", 1, u8},
+                                     {"I8", 1, i8},   {"F8_E5M2", 1, e5m2}, {"F8_E4M3", 1, e4m3}, {"F8_E8M0", 1, e8m0},
+                                     {"U16", 2},      {"I16", 2},           {"U32", 4},           {"U64", 8}};
 
 const FileDType& file_dtype(const std::string& name, std::string_view text) {
   for (const FileDType& t : kFileDTypes)

@@ -38,6 +38,21 @@ double ratio(double got, double golden, double bound, bool exact, bool smaller_r
   return r >= 0 ? r : kInfinity;  // Note: NaN, from a NaN value or a NaN bound, is infinitely wrong
 }
 
+// The bound of one element.  That of a case allows for any rounding to the dtype, up to half the spacing of the numbers above the
+// golden.  A kernel rounds once, though, what lies within `before` of the golden, and rounding keeps order: so it stores a number
+// from `least` to `most`, to which both ends are rounded.  What lies outside, though within the bound, gets a bound that says so:
+// the distance of these numbers, and less than its own.
+double bound_of(double got, double golden, double bound, DType dtype) {
+  if (dtype == f32 || dtype == f64 || !std::isfinite(got) || !std::isfinite(golden) || !std::isfinite(bound)) return bound;
+  // Note: what f64 itself loses where the bound is little more than that rounding.
+  constexpr double kLost = 0x1p-48;
+  const double before = std::max(0.0, (bound - rounding_error(dtype, golden, 0)) / (1 + unit_roundoff(dtype))) + kLost * bound;
+  const double least = round_to(dtype, golden - before), most = round_to(dtype, golden + before);
+  const double error = std::fabs(got - golden);
+  if (error > bound || (least <= got && got <= most)) return bound;
+  return std::min(std::max(most - golden, golden - least), error / 2);
+}
+
 void merge(Comparison& into, const Comparison& c) {
   into.compared += c.compared;
   into.wrong += c.wrong;
@@ -73,17 +88,19 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
     for (std::int64_t chunk = 0; chunk < (solved.count() + kChunk - 1) / kChunk; ++chunk) {
       for (std::int64_t k = chunk * kChunk; k < std::min(solved.count(), (chunk + 1) * kChunk); ++k) {
         const std::int64_t i = solved[k];
-        const double value = got.at(i), right = golden[static_cast<std::size_t>(i)],
-                     bound = exact ? 0 : bounds[static_cast<std::size_t>(i)];
+        const double value = got.at(i), right = golden[static_cast<std::size_t>(i)];
+        const double of_case = exact ? 0 : bounds[static_cast<std::size_t>(i)];
+        const double bound = bound_of(value, right, of_case, got.dtype);
         const double r = ratio(value, right, bound, exact, numerics.smaller_range(), got.dtype);
         ++mine.compared;
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
-        const bool zero_passes = ratio(0, right, bound, exact, numerics.smaller_range(), got.dtype) <= 1;
+        const bool zero_passes =
+            ratio(0, right, bound_of(0, right, of_case, got.dtype), exact, numerics.smaller_range(), got.dtype) <= 1;
         if (!zero_passes) mine.powerless = false;
         if (round_to(got.dtype, right) != 0) {
           mine.zeros = false;
           mine.loose += zero_passes;
-          mine.zeros_or_unbounded = mine.zeros_or_unbounded && std::isinf(bound);
+          mine.zeros_or_unbounded = mine.zeros_or_unbounded && std::isinf(of_case);
         }
         mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {
@@ -109,7 +126,7 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
   const std::span<const double> bounds = problem.bounds(numerics, output);
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
-    e.bound = exact ? 0 : bounds[static_cast<std::size_t>(e.i)];
+    e.bound = exact ? 0 : bound_of(e.got, e.golden, bounds[static_cast<std::size_t>(e.i)], got.dtype);
     e.wrong = !(ratio(e.got, e.golden, e.bound, exact, numerics.smaller_range(), got.dtype) <= 1);
     visit(e);
   }

@@ -67,8 +67,8 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
     std::byte* second = inputs + packing.input_bytes + packing.given[i];
     if (is_large(p.tensor)) reverse_elements(first, second, p.tensor);
     else fill_image(op, changed, static_cast<int>(i), p, second, {});
-    const bool integers = p.tensor.dtype == i32;
-    const bool changes = i == alone || (integers && packing.placements[alone].tensor.dtype == i32);
+    const bool integers = is_index(p.tensor.dtype);
+    const bool changes = i == alone || (integers && is_index(packing.placements[alone].tensor.dtype));
     if (one_alone && !changes) keep_elements(first, second, p.tensor, [](std::int64_t) { return true; });
     if (c.seed % 8 == 5 && !integers && p.tensor.size() > 1 && p.tensor.shape[p.tensor.rank - 1] > 1)
       exchange_neighbours(first, second, p.tensor, changed.seed);

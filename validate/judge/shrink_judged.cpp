@@ -43,7 +43,7 @@ Shrunk shrink(const Record& failed, std::span<const Case> before, const JudgeOpt
     std::vector<std::vector<std::byte>> integers(placements.size());
     std::vector<std::byte*> images(placements.size(), nullptr);
     for (std::size_t i = 0; i < placements.size(); ++i) {
-      if (!is_given(op->tensors[i]) || is_float(placements[i].tensor.dtype)) continue;
+      if (!is_given(op->tensors[i]) || !is_index(placements[i].tensor.dtype)) continue;
       integers[i].resize(placements[i].bytes);
       images[i] = integers[i].data();
       fill_image(*op, c, static_cast<int>(i), placements[i], images[i], {});

@@ -49,7 +49,7 @@ class Alterations {
     return is_given(op_.tensors[i]) && t.rank > 0 && t.size() > 0 && images_[i] != nullptr &&
            static_cast<std::int64_t>(placements_[i].bytes) <= kMostBytes;
   }
-  bool is_integer(std::size_t i) const { return !is_float(placements_[i].tensor.dtype); }
+  bool is_integer(std::size_t i) const { return is_index(placements_[i].tensor.dtype); }
   std::string name_of(std::size_t i) const { return "`" + std::string(op_.tensors[i].name) + "`"; }
   std::string axis_of(std::size_t i, int a) const { return op_.tensors[i].axes[static_cast<std::size_t>(a)].text(); }
   Tensor given(std::size_t i) const {

@@ -157,7 +157,7 @@ std::vector<Placement> place(const Op& op, const Case& c) {
       }
     } else {
       // Note: tables of integers stay near, since the judge reads them by itself.
-      place_alike(layout->far && !is_float(p.tensor.dtype) ? *find_layout("padded16") : *layout, p);
+      place_alike(layout->far && is_index(p.tensor.dtype) ? *find_layout("padded16") : *layout, p);
     }
     std::int64_t last = 0;
     for (int i = 0; i < p.tensor.rank; ++i) last += (p.tensor.shape[i] - 1) * p.tensor.stride[i];
@@ -173,6 +173,14 @@ std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t in
     if (op.tensors[i].name == options.in_place_of) return i;
   throw std::logic_error(fmt::format("{}: an in-place output names an unknown tensor '{}'", op.name, options.in_place_of));
 }
+
+namespace {
+// A fill's value as one of a dtype's: what has no sign is positive.
+double fitting(DType t, double v) {
+  const double scaled = whole_numbers_scale(t) * v;
+  return info(t).has_sign ? scaled : std::fabs(scaled);
+}
+}  // namespace
 
 void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {
   const TensorSpec& spec = op.tensors[static_cast<std::size_t>(index)];
@@ -199,11 +207,11 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
     write_elements(p.tensor, image, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
   } else if (holds.kind == Contents::Kind::between) {
     write_elements(p.tensor, image, [&](std::int64_t i) { return folded(holds, fill.value(site, i)); });
-  } else if (is_float(p.tensor.dtype)) {
+  } else if (!is_index(p.tensor.dtype)) {
     const std::vector<bool> unused = unused_rows(op, spec, fill, site);
     write_elements(p.tensor, image, [&](std::int64_t i) {
       const bool nobody = !unused.empty() && unused[static_cast<std::size_t>(i / site.shape.back())];
-      return nobody ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
+      return nobody ? std::numeric_limits<double>::quiet_NaN() : fitting(site.dtype, fill.value(site, i));
     });
   } else {
     write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(drawn(fill, site, i)); });

@@ -49,7 +49,7 @@ inline std::vector<AlonePlace> alone_places(const std::vector<TensorSpec>& tenso
 inline std::vector<std::string_view> bringing(const std::vector<TensorSpec>& tensors) {
   std::vector<std::string_view> attributes;
   for (const TensorSpec& t : tensors)
-    if (!t.options.present_if.empty() && is_float(t.options.dtype.value_or(f32))) attributes.push_back(t.options.present_if);
+    if (!t.options.present_if.empty() && !is_index(t.options.dtype.value_or(f32))) attributes.push_back(t.options.present_if);
   return attributes;
 }
 

@@ -124,7 +124,7 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     original.data = const_cast<std::byte*>(inverse ? outputs + from.at[origin] : inputs + from.given[origin]);
     image.data = related.inputs.data() + to.given[t];
     const Relation::Scaled s = r.scaling(spec.name);
-    const bool integers = !is_float(image.dtype);
+    const bool integers = is_index(image.dtype);
     const Sources sources(r, c.dims, related.c.dims, spec.axes);
     for (std::int64_t i = 0; i < image.size(); ++i) {
       const std::int64_t of = inverse ? r.partner(c, i) : sources[i];

@@ -35,7 +35,7 @@ class Bound {
     const bool reads = elements(c, op.shape()) > 0 && (task.given || c.fill != kGivenFill);
     for (std::size_t i = 0; i < placements.size(); ++i) {
       const Placement& p = placements[i];
-      if (!reads || is_float(p.tensor.dtype) || !is_given(op.tensors[i]) || p.bytes > kMostTable) continue;
+      if (!reads || !is_index(p.tensor.dtype) || !is_given(op.tensors[i]) || p.bytes > kMostTable) continue;
       images[i] = tables_.emplace_back(p.bytes + 1).data();
       make_image(task, i, p, images[i]);
     }

@@ -147,7 +147,10 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken,
     };
     const bool lists_all = candidates.empty() && without_kernels;
     if (!lists_all && std::none_of(candidates.begin(), candidates.end(), on_any)) continue;
+    // Where each tensor has a dtype of its own, the case's changes nothing.
+    const bool has_free_dtype = std::ranges::any_of(op->tensors, [](const TensorSpec& t) { return !t.options.dtype; });
     for (Case& c : cases(datasets, op->shape(), selection.suite, options)) {
+      if (!has_free_dtype && c.dtype != f32) continue;
       if (is_undefined(*op, c)) continue;
       if (number++ % parts != part - 1) continue;
       std::vector<const Kernel*> judged = candidates;

@@ -80,10 +80,10 @@ double near_max(const FillSite& s, std::int64_t i) {
 double extremes(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input) return normal(s, i);
   const FloatFormat f = info(s.dtype).format;
-  const double largest = random::power_of_two(f.max_exponent) * (2 - random::power_of_two(1 - f.precision));
+  const double most = is_float(s.dtype) ? largest(f) : info(s.dtype).largest;
   switch (draw(s, Purpose::kind, i, 8)) {
-    case 0: return sign(s, i) * largest;
-    case 1: return sign(s, i) * largest * (1 - uniform(s, i) / 2);
+    case 0: return sign(s, i) * most;
+    case 1: return sign(s, i) * most * (1 - uniform(s, i) / 2);
     case 2: return sign(s, i) * random::power_of_two(f.min_exponent) * (1 + 15 * uniform(s, i));
     default: return 64 * uniform(s, i) - 32;
   }

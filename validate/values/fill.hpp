@@ -31,6 +31,9 @@ struct FillSite {
   const std::map<std::string, double>* attributes = nullptr;  // Case::attributes
 };
 
+// By how much values are larger in a dtype of small whole numbers, so that they take many of its codes.
+constexpr double whole_numbers_scale(DType t) { return !is_float(t) && !is_index(t) ? 32 : 1; }
+
 struct Case;  // cases/case.hpp
 
 struct Fill {

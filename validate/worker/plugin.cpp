@@ -128,7 +128,6 @@ PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, s
   attributes_.reserve(op.attributes.size());
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     Tensor& t = *tensors[i];
-    const FloatFormat format = info(t.dtype).format;
     names_.emplace_back(op.tensors[i].name);
     tensors_.push_back({.size = sizeof(AssayTensor),
                         .name = names_.back().c_str(),
@@ -136,9 +135,7 @@ PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, s
                                .device_type = device_type,
                                .device_id = 0,
                                .ndim = t.rank,
-                               .dtype_code = static_cast<std::uint8_t>(format.precision == 0 ? 0
-                                                                       : t.dtype == bf16     ? 4
-                                                                                             : 2),
+                               .dtype_code = info(t.dtype).dlpack,
                                .dtype_bits = static_cast<std::uint8_t>(8 * size_of(t.dtype)),
                                .dtype_lanes = 1,
                                .shape = t.shape.data(),

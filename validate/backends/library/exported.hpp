@@ -30,8 +30,7 @@ struct Bind {
     if (!from) return;
     t.data = from->data;
     t.rank = from->ndim;
-    if (from->dtype_code == 0) t.dtype = from->dtype_bits == 64 ? i64 : i32;
-    else t.dtype = from->dtype_bits == 32 ? f32 : from->dtype_code == 4 ? bf16 : f16;
+    t.dtype = dtype_of_dlpack(from->dtype_code, from->dtype_bits).value_or(t.dtype);
     for (int i = 0; i < t.rank; ++i) {
       t.shape[i] = from->shape[i];
       t.stride[i] = from->strides[i];
@@ -68,11 +67,11 @@ struct WithoutTables {
       left_out = o.present_if;
       is_left_out = true;
     }
-    if (t.rank && o.dtype && (*o.dtype == i32 || *o.dtype == i64)) {
+    if (t.rank && o.dtype && is_index(*o.dtype)) {
       t.data = zeros;
       t.stride.fill(0);
     }
-    if (t.rank && o.dtype && is_float(*o.dtype)) t.data = nullptr;
+    if (t.rank && o.dtype && !is_index(*o.dtype)) t.data = nullptr;
     if (t.rank && !o.merged_if.empty() && t.shape[0] > 1 && t.stride[0] != t.shape[1] * t.stride[1]) not_merged = name;
   }
   void input(std::string_view n, Tensor& t, AxisList a, TensorOptions o = {}) { tensor(n, t, a, o); }

@@ -55,6 +55,15 @@ constexpr std::array kDraws{
           tables<full_length, shuffled_page, true>, true},
 };
 
+// Any code of 8 bits but NaN in tensors that have such.  Note: not in scales, whose ends take every result out of range.
+bool has_codes(DType t) { return size_of(t) == 1 && t != e8m0; }
+double any_code(const FillSite& s, std::int64_t i) {
+  if (!has_codes(s.dtype)) return draws::normal(s, i);
+  const auto code = static_cast<std::uint8_t>(random::bits(draws::key(s, Purpose::value), draws::at(i)));
+  const double value = decode(s.dtype, &code, 0);
+  return std::isfinite(value) ? value / whole_numbers_scale(s.dtype) : 0;
+}
+
 bool is_of_one_tensor(Kind k) { return k == Kind::indices || k == Kind::positions; }
 
 // Lengths and the pages that they fill are drawn together.
@@ -97,6 +106,12 @@ void add_contents(Op& op) {
       }
       if (std::ranges::find(fills, fill.name, &Fill::name) == fills.end()) fills.push_back(fill);
     }
+  const auto holds_codes = [](const TensorSpec& t) { return is_given(t) && t.options.dtype && has_codes(*t.options.dtype); };
+  if (std::ranges::any_of(specs, holds_codes))
+    fills.push_back({.name = "codes",
+                     .shows = "a code of 8 bits taken for another: a subnormal, the largest, a negative zero",
+                     .value = any_code,
+                     .scattered = true});
   std::ranges::move(fills, std::back_inserter(op.hooks.fills));
 }
 

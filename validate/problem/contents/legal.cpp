@@ -105,7 +105,7 @@ void check_contents(const Op& op) {
   for (const TensorSpec& t : op.tensors) {
     const auto fail = [&](std::string_view why) { throw std::logic_error(fmt::format("{}: '{}' {}", op.name, t.name, why)); };
     const Contents& holds = t.options.holds;
-    const bool has_integers = !is_float(t.options.dtype.value_or(DType::f32)), is_of_floats = holds.kind == Kind::between;
+    const bool has_integers = is_index(t.options.dtype.value_or(DType::f32)), is_of_floats = holds.kind == Kind::between;
     if (!is_given(t) && holds.kind != Kind::any) fail("is written by the kernel; `holds` is for inputs");
     if (is_given(t) && has_integers && (holds.kind == Kind::any || is_of_floats))
       fail("has integers; `holds` must say what they are");

@@ -44,7 +44,7 @@ class Search {
     for (std::uint64_t seed = 2; seed <= kSeeds; ++seed) hold_out("normal", seed);
     for (const TensorSpec& t : op.tensors) {
       if (t.role == Role::output) outputs_.push_back(t.name);
-      if (is_given(t) && is_present(t) && is_float(t.options.dtype.value_or(f32))) inputs_.push_back(t.name);
+      if (is_given(t) && is_present(t) && !is_index(t.options.dtype.value_or(f32))) inputs_.push_back(t.name);
     }
     const auto tells = [](const SolvedCase& s) {
       return std::ranges::all_of(s.rounded, [](const auto& y) { return std::ranges::any_of(y, is_telling); });

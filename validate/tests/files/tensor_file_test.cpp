@@ -258,7 +258,7 @@ TEST_CASE("files: tensors and metadata are read as they were written", "[files]"
 
 TEST_CASE("files: every way in which .npz may hold an array", "[files]") {
   const std::string six = "abcdef", by_columns = "adbecf";  // [2, 3]
-  const std::string array = npy(npy_header("|u1", "(2, 3)"), six), columns = npy(npy_header("|u1", "(2, 3)", "True"), by_columns);
+  const std::string array = npy(npy_header("|S1", "(2, 3)"), six), columns = npy(npy_header("|S1", "(2, 3)", "True"), by_columns);
   for (const ZipEnd& end : {ZipEnd{}, ZipEnd{.large = true}, ZipEnd{.comment = "PK\5\6 and more"}})
     for (const bool deflate : {false, true})
       for (const bool large : {false, true})

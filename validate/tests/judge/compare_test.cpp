@@ -96,8 +96,8 @@ TEST_CASE("compare: finite and infinite are both right only within the bound of 
   for (const double sign : {1.0, -1.0}) {
     // The golden rounds to infinity.
     CHECK(passes(sign * kInf, sign * threshold, 0, f16));
-    CHECK(passes(sign * largest, sign * threshold, 16, f16));
-    CHECK_FALSE(passes(sign * largest, sign * threshold, 15, f16));
+    CHECK(passes(sign * largest, sign * threshold, 33, f16));
+    CHECK_FALSE(passes(sign * largest, sign * threshold, 31, f16));
     CHECK_FALSE(passes(sign * 5, sign * threshold, 32, f16));
     CHECK_FALSE(passes(0, sign * (threshold + 10), 32, f16));
     CHECK_FALSE(passes(-sign * largest, sign * threshold, 32, f16));
@@ -110,6 +110,24 @@ TEST_CASE("compare: finite and infinite are both right only within the bound of 
     CHECK_FALSE(passes(-sign * kInf, sign * 65510, 10, f16));
     CHECK_FALSE(passes(sign * kInf, sign * 60000, 32, f16));
   }
+}
+
+TEST_CASE("compare: an output of fewer bits than f32 is a number to which a result within the bound is rounded") {
+  constexpr double golden = 1.9, below = 1.8984375, above = 1.90625, middle = 1.90234375;  // of bf16
+  const auto with_rounding = [](double before, DType t) { return before + rounding_error(t, golden, before); };
+  for (const double sign : {1.0, -1.0}) {
+    CHECK(passes(sign * below, sign * golden, with_rounding(0, bf16), bf16));
+    CHECK_FALSE(passes(sign * above, sign * golden, with_rounding(0, bf16), bf16));
+    CHECK_FALSE(passes(sign * above, sign * golden, with_rounding(0.999 * (middle - golden), bf16), bf16));
+    CHECK(passes(sign * above, sign * golden, with_rounding(1.001 * (middle - golden), bf16), bf16));
+    CHECK(passes(sign * 1.875, sign * golden, with_rounding(0, e4m3), e4m3));
+    CHECK_FALSE(passes(sign * 2, sign * golden, with_rounding(0.03, e4m3), e4m3));
+    CHECK(passes(sign * 2, sign * golden, with_rounding(0.04, e4m3), e4m3));
+  }
+  CHECK(std::isfinite(one(above, golden, with_rounding(0, bf16), bf16).margin));
+  CHECK(passes(3, 3.49, 0.5, i8));
+  CHECK_FALSE(passes(4, 3.49, 0.5, i8));
+  CHECK(passes(4, 3.49, 0.52, i8));
 }
 
 TEST_CASE("compare: exact mode requires the golden rounded to the dtype, whatever the bound") {
