@@ -267,6 +267,7 @@ def made(
     attributes: Mapping[str, float] | None = None,
     constants: Mapping[str, int | None] | None = None,
     name: str | None = None,
+    dtypes: Sequence[str] | None = None,
 ) -> f.Op:
     """What f.from_definition makes."""
     definition = _with_constants(read(path), constants or {})
@@ -274,6 +275,7 @@ def made(
     call = _Call(definition, _function(definition, False), given)
     tensors = _tensors(definition, call, numbers, given)
     parts = _Parts(definition, tensors)
+    parts.dtypes = tuple(dtypes or parts.dtypes)
     if not constants:  # Note: they are of the extents in the file
         parts.require_checks(_Call(definition, _function(definition, True), given), numbers)
     own = {a.name: numbers[a.own] for a in definition.inputs if a.own in numbers}
@@ -286,7 +288,7 @@ def made(
     op, numbers = _first_of(parts, ways, name)
     op.names = {a.own: a.name for a in definition.inputs if a.own != a.name and (a in tensors or a.own in numbers)}
     op.constants = {**given, **{n: x for n, x in own.items() if not numbers}}
-    op.dtypes = (parts.dtype,)
+    op.dtypes = parts.dtypes
     op.definition = definition
     return op
 
@@ -358,7 +360,7 @@ class _Parts:
         narrow = [dtype for dtype in formats if dtype != "float32"]
         free = max(narrow or formats or ["float32"], key=(narrow or formats or ["float32"]).count)
         self.free = free
-        self.dtype = FLOATS[free]
+        self.dtypes: tuple[str, ...] = (FLOATS[free],)  # in which the reference is read
         self.tensors = {a.own: self._described(a) for a in tensors}
         axes = {axis for given in self.tensors.values() for axis in given["axes"].split()}
         self.variable = sorted(axes - set(self.constants) - {"1"})
@@ -473,6 +475,7 @@ class _Parts:
             {} if fixed else self.constants,
             {name: "positions_of_tokens" for name in self.tensors if _POSITIONS.fullmatch(name)},
             self._is_legal,
+            self.dtypes,
         )
         return f.Op(op.name, self._with_outputs(op.text), op.numerics)
 

@@ -373,7 +373,7 @@ class Op:
             f32, in any order.
         names: those of arguments by which kernels take them, where these are not the op's, by the op's.
         constants: what kernels get too, if they name it.
-        dtypes: those for which kernels are written that declare none; None: any.
+        dtypes: those in which its reference was read, and no other; None: it was read in all, or has none.
         definition: what it was made of, an `assay.definitions.Definition`; None: none.
     """
 
@@ -489,6 +489,7 @@ def from_torch(
     legal: Sequence[str] = (),
     about: str | None = None,
     name: str | None = None,
+    dtypes: Sequence[str] | None = None,
 ) -> Op:
     """Makes an op of a function or a module of PyTorch, which says what is right.
 
@@ -498,8 +499,8 @@ def from_torch(
 
         op = f.from_torch(norm, inputs={"x": "rows cols"}, weights={"gamma": "cols"})
 
-    It is traced once, with the extents of axes as symbols, and written as a formula.  The formula's answers are then compared with
-    the reference's in f64, for a few sizes and values.
+    It is traced in each dtype, with the extents of axes as symbols, and written as a formula, which must be the same in all.  The
+    formula's answers are then compared with the reference's in f64, for a few sizes and values.
 
     Args:
         reference: takes the inputs, the weights and the attributes by name, and returns a tensor or a tuple.  A module's own
@@ -510,15 +511,18 @@ def from_torch(
         attributes: numbers that may differ between cases, with their defaults.  All others are constants.
         axes, legal, about: as of `op`.
         name: the op's; None: the reference's.
+        dtypes: those of f16, bf16 and f32 for which the reference is right, and kernels are judged; None: all.
 
     Raises:
-        InputError: PyTorch is missing; the reference does what a formula cannot say, and the message begins with its line; or the
-            formula's answers are not the reference's.
+        InputError: PyTorch is missing; the reference does what a formula cannot say, and the message begins with its line; it
+            computes something else in one dtype than in another; or the formula's answers are not the reference's.
         LibraryError: see `assay.LibraryError`.
     """
     loading.stop_reading()
     made = _reader_of_torch().made
-    return made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name)
+    op = made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name, dtypes=dtypes)
+    op.dtypes = tuple(dtypes) if dtypes else None
+    return op
 
 
 def _reader_of_torch() -> Any:
@@ -536,6 +540,7 @@ def from_definition(
     attributes: Mapping[str, float] | None = None,
     constants: Mapping[str, int | None] | None = None,
     name: str | None = None,
+    dtypes: Sequence[str] | None = None,
 ) -> Op:
     """Makes an op of a definition of FlashInfer-Bench, whose reference says what is right (docs/own-op.md).
 
@@ -549,6 +554,7 @@ def from_definition(
             not named keep the default of the reference's parameter.
         constants: extents of axes, in place of those in the file; None: any extent, for kernels that take any.
         name: the op's; None: the definition's.
+        dtypes: those of f16, bf16 and f32 for which the reference is read, and kernels are judged; None: that of its tensors.
 
     Raises:
         InputError: a part of the file is missing or wrong, or says what no op has, and the message names the place; or as
@@ -559,7 +565,7 @@ def from_definition(
     _reader_of_torch()
     from . import definitions
 
-    return definitions.made(path, attributes, constants, name)
+    return definitions.made(path, attributes, constants, name, dtypes)
 
 
 def solution(path: str | os.PathLike[str], op: Op) -> Callable[..., Any]:

@@ -97,10 +97,17 @@ def validate(
     arguments_given = dict(locals())
     loading.stop_reading()
     of_reference = {"inputs": inputs, "weights": weights, "outputs": outputs, "attributes": attributes}
-    op, fn = _op_and_kernel(op, fn, reference, of_reference)
+    dtypes = _known(dtypes)
+    op, fn = _op_and_kernel(op, fn, reference, {**of_reference, "dtypes": dtypes})
     if isinstance(op, Op):
         numerics = numerics or op.numerics
         dtypes = dtypes or op.dtypes
+        unread = [dtype for dtype in dtypes or () if op.dtypes and dtype not in op.dtypes]
+        if unread:
+            read = ", ".join(op.dtypes or ())
+            raise InputError(
+                f"the reference of '{op.name}' was read in {read} alone: name {unread[0]} in dtypes= where the op is made"
+            )
         if (op.names or op.constants) and callable(fn):
             fn = loading.Renamed(fn, op.names, op.constants)
     contract = library.describe(op)
@@ -116,11 +123,8 @@ def validate(
     simulated = Simulated.parsed(simulate, config) if simulate is not None else None
     if simulated:
         device = place_device(device)
-    for dtype in dtypes or ():
-        if dtype not in DTYPES:
-            raise InputError(f"the dtype '{dtype}' is none of {', '.join(DTYPES)}")
-        if dtype not in known_dtypes(device):
-            raise InputError("bf16 arrays need the package ml_dtypes, or a device")
+    if not set(dtypes or ()) <= set(known_dtypes(device)):
+        raise InputError("bf16 arrays need the package ml_dtypes, or a device")
     declared = {"deterministic": deterministic, "finite_inputs": finite_inputs, "position_matters": position_matters}
     kernel = Kernel(
         fn,
@@ -148,6 +152,17 @@ def validate(
     return judged(*_called(arguments), arguments, records)
 
 
+def _known(dtypes: Sequence[str] | str | None) -> list[str] | None:
+    """The dtypes that are given, a single one as a text too.  Refuses others than f16, bf16 and f32."""
+    if dtypes is None:
+        return None
+    known = dtypes.split(",") if isinstance(dtypes, str) else list(dtypes)
+    for dtype in known:
+        if dtype not in DTYPES:
+            raise InputError(f"the dtype '{dtype}' is none of {', '.join(DTYPES)}")
+    return known
+
+
 def _op_and_kernel(
     first: Any, second: Any, reference: Callable[..., Any] | str | os.PathLike[str] | None, of_reference: Mapping[str, Any]
 ) -> tuple[str | Op, Callable[..., Any]]:
@@ -156,12 +171,13 @@ def _op_and_kernel(
         if second is not None:
             raise InputError("with a reference, the kernel is the first argument and the only one without a name")
         if isinstance(reference, (str, os.PathLike)):
-            given = [name for name, value in of_reference.items() if value is not None and name != "attributes"]
+            taken = ("attributes", "dtypes")
+            given = [name for name, value in of_reference.items() if value is not None and name not in taken]
             if given:
                 raise InputError(f"the definition '{os.fspath(reference)}' has its {given[0]}, and others were given")
-            return from_definition(reference, attributes=of_reference["attributes"]), first
+            return from_definition(reference, **{name: of_reference[name] for name in taken}), first
         return from_torch(reference, **{**of_reference, "inputs": of_reference["inputs"] or {}}), first
-    given = [name for name, value in of_reference.items() if value is not None]
+    given = [name for name, value in of_reference.items() if value is not None and name != "dtypes"]
     if given:
         raise InputError(f"{given[0]} is that of a reference, and none is given")
     if second is None or callable(first):

@@ -288,26 +288,30 @@ def axes_of(ports: Sequence[Port]) -> list[str]:
     return list(dict.fromkeys(axis for port in ports for axis in port.axes if axis != "1"))
 
 
-def trace(reference: Reference) -> Trace:
-    """Traces a reference on tensors in bf16, so that its roundings to 16 bits show; on f32, where it refuses these.
+class NotTraced(InputError):
+    """A reference does not run on tensors of one dtype, or does what no graph has; in another dtype it may."""
+
+
+def trace(reference: Reference, floats: torch.dtype) -> Trace:
+    """Traces a reference on tensors of the dtype `floats`, but for those that have one of their own.
 
     Raises:
-        InputError: it does what no graph has, such as a decision by a tensor's value.  The message begins with the line.
+        NotTraced: it cannot be traced so.  The message begins with the line.
+        InputError: it does what no graph has in any dtype, such as a decision by a size.
     """
-    for floats in (torch.bfloat16, torch.float32):
-        mode = Replaced(reference.is_module)
-        try:
-            return _traced(reference, floats, mode)
-        except InputError:
-            raise
-        except Exception as e:
-            told = e
+    mode = Replaced(reference.is_module)
+    try:
+        return _traced(reference, floats, mode)
+    except InputError:
+        raise
+    except Exception as e:  # pylint: disable=broad-except  # torch raises many kinds
+        told = e
     where = place_of(traceback.extract_tb(told.__traceback__))
     if "DataDependent" in type(told).__name__:
-        raise InputError(f"{where}a tensor's value decides what is computed: write torch.where in place of if") from None
+        raise NotTraced(f"{where}a tensor's value decides what is computed: write torch.where in place of if") from None
     why = (str(told).strip() or "no reason is given").splitlines()[0]
     why = mode.sizes.named(why) if mode.sizes else why
-    raise InputError(f"{where}it cannot be traced: {type(told).__name__}: {why}") from None
+    raise NotTraced(f"{where}it cannot be traced: {type(told).__name__}: {why}") from None
 
 
 def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:
