@@ -42,7 +42,7 @@ def validate(
     watch: bool = True,
     deterministic: bool = True,
     finite_inputs: bool = False,
-    position_matters: bool = False,
+    position_matters: bool | None = None,
     flags: Sequence[str] = (),
     records: str | os.PathLike[str] | None = None,
     executor: Executor | Callable[[], Executor] | None = None,
@@ -77,8 +77,9 @@ def validate(
             those of torch on the host where it is installed, else, or with device="numpy", assay.triton.Array.
         config, watch: with simulate, as `assay.triton.simulate` takes them.  With config="all" fn is judged with each
             configuration of the autotuned kernels in its module, in turn, until one fails; names of kernels then have its number.
-        deterministic: two runs give the same bits.  finite_inputs: fn takes no NaN and no infinity.  position_matters: an
-            element's bits depend on its place in the tensor.
+        deterministic: two runs give the same bits.  finite_inputs: fn takes no NaN and no infinity.
+        position_matters: an element's bits depend on its place in the tensor.  None: they do with device="cpu", where PyTorch
+            computes the last elements of a row in another way than the others, and else do not.
         flags: more flags of `validate run`, like ["--seed", "7", "--timeout", "10"]; times are in seconds.
         records: a path to write the record file to.
         executor: spreads the run over the workers of a concurrent.futures.Executor, or of a new one that a function without
@@ -121,6 +122,8 @@ def validate(
         options["numerics"] = numerics
         return _each_configuration(op, fn, options, records)
     simulated = Simulated.parsed(simulate, config) if simulate is not None else None
+    if position_matters is None:
+        position_matters = not simulated and device == "cpu"
     if simulated:
         device = place_device(device)
     if not set(dtypes or ()) <= set(known_dtypes(device)):
