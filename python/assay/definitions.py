@@ -270,6 +270,9 @@ def made(
     dtypes: Sequence[str] | None = None,
 ) -> f.Op:
     """What f.from_definition makes."""
+    for key, given in (("constants", constants), ("attributes", attributes)):
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"{key} is of type {type(given).__name__}, and a dict was expected")
     definition = _with_constants(read(path), constants or {})
     numbers, given = _numbers(definition, attributes or {})
     call = _Call(definition, _function(definition, False), given)
@@ -311,6 +314,9 @@ def _with_constants(definition: Definition, other: Mapping[str, int | None]) -> 
     for axis, extent in other.items():
         if axis not in definition.axes:
             raise InputError(f"{definition.file}: '{axis}' is none of its axes: {', '.join(definition.axes)}")
+        if extent is not None and (isinstance(extent, bool) or not isinstance(extent, int) or extent < 1):
+            expected = "an extent of at least 1, or None for any, was expected"
+            raise InputError(f"{definition.file}: constants: '{axis}' is {extent!r}, and {expected}")
         own = definition.axes[axis]
         if extent is None:
             constants.pop(own, None)
@@ -325,6 +331,8 @@ def _numbers(definition: Definition, attributes: Mapping[str, float]) -> tuple[d
     for name in attributes:
         if name not in scalars:
             raise InputError(f"{definition.file}: '{name}' is none of its numbers: {', '.join(scalars) or 'it has none'}")
+        if not isinstance(attributes[name], (int, float)):
+            raise InputError(f"{definition.file}: attributes: '{name}' is {attributes[name]!r}, and a number was expected")
     numbers = {a.own: float(attributes[n]) for n, a in scalars.items() if n in attributes and a.is_float}
     constants = {n: attributes[n] for n, a in scalars.items() if n in attributes and not a.is_float}
     return numbers, constants
@@ -402,6 +410,9 @@ class _Parts:
             raise InputError(
                 f"{place}: '{constraint}' is on values of a tensor, and an op has conditions on extents and attributes only"
             )
+        if axes != known and not of_values:
+            others = ", ".join(sorted(axes - known))
+            raise InputError(f"{place}: '{constraint}' has {others}, and the axes are {', '.join(self.definition.axes)}")
         own = {self.definition.axes[axis] for axis in known}
         if own <= set(self.definition.constants) and not of_values:
             extents = {axis: self.definition.constants[self.definition.axes[axis]] for axis in known}

@@ -28,6 +28,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 from . import loading
 from .errors import InputError
 
+DTYPES = ("f16", "bf16", "f32")
 VARIABLE = "ASSAY_OP_FILES"  # in the environment: the files of ops in use, with colons between
 
 __all__ = [
@@ -481,9 +482,9 @@ def op(
 def from_torch(
     reference: Callable[..., Any],
     *,
-    inputs: Tensors,
+    inputs: Tensors | None = None,
     weights: Tensors | None = None,
-    outputs: Sequence[str] | None = None,
+    outputs: Tensors | Sequence[str] | None = None,
     attributes: Mapping[str, float] | None = None,
     axes: Bounds | None = None,
     legal: Sequence[str] = (),
@@ -505,9 +506,11 @@ def from_torch(
     Args:
         reference: takes the inputs, the weights and the attributes by name, and returns a tensor or a tuple.  A module's own
             parameters are weights.
-        inputs: each input's axes, outermost first, like "tokens hidden"; or a dict of `axes`, `dtype` and `holds`.
+        inputs: each input's axes, outermost first, like "tokens hidden" or ("tokens", "hidden"); or a dict of `axes`, `dtype` and
+            `holds`.
         weights: the same of parameters.  Those of a module are named as in its state_dict, with _ in place of dots.
-        outputs: their names in the order in which they are returned; None: y, or y0, y1, ...
+        outputs: their names in the order in which they are returned; None: y, or y0, y1, ...  Axes that are given too, in a dict,
+            must be those that are returned.
         attributes: numbers that may differ between cases, with their defaults.  All others are constants.
         axes, legal, about: as of `op`.
         name: the op's; None: the reference's.
@@ -519,10 +522,35 @@ def from_torch(
         LibraryError: see `assay.LibraryError`.
     """
     loading.stop_reading()
+    dtypes = dtypes_of(dtypes)
     made = _reader_of_torch().made
-    op = made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name, dtypes=dtypes)
-    op.dtypes = tuple(dtypes) if dtypes else None
+    op = made(
+        reference,
+        {} if inputs is None else inputs,
+        {} if weights is None else weights,
+        outputs,
+        {} if attributes is None else attributes,
+        {} if axes is None else axes,
+        legal,
+        about,
+        name,
+        dtypes=dtypes,
+    )
+    op.dtypes = dtypes
     return op
+
+
+def dtypes_of(dtypes: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """The dtypes that are given; a text is one, or several with commas between.  None: none are.
+
+    Raises:
+        InputError: one is none of f16, bf16 and f32.
+    """
+    known = dtypes.split(",") if isinstance(dtypes, str) else tuple(dtypes or ())
+    for dtype in known:
+        if dtype not in DTYPES:
+            raise InputError(f"the dtype '{dtype}' is none of {', '.join(DTYPES)}")
+    return tuple(known) or None
 
 
 def _reader_of_torch() -> Any:
@@ -565,7 +593,7 @@ def from_definition(
     _reader_of_torch()
     from . import definitions
 
-    return definitions.made(path, attributes, constants, name, dtypes)
+    return definitions.made(path, attributes, constants, name, dtypes_of(dtypes))
 
 
 def solution(path: str | os.PathLike[str], op: Op) -> Callable[..., Any]:

@@ -20,13 +20,13 @@ import numpy as np
 
 from . import library, loading
 from .errors import Finding, InputError, Unsupported
+from .formula import DTYPES
 from .machine import Refused
 from .places import Place, place_on
 from .simulated import Simulated, SimulatedPlace
 from .tensors import ml_dtypes
 
 PROTOCOL = 2
-DTYPES = ("f16", "bf16", "f32")
 NOT_RUN = "the simulated machine does not run it: "  # begins the reason of a case that was left out for an instruction
 BLAME = "InputError: "  # begins the reason of a case whose callable was given or returned the wrong thing
 _MOST_IMAGE = 1 << 30  # bytes of an image that consists of gaps for the most part

@@ -23,12 +23,13 @@ from torch import fx
 from . import formula as f
 from . import library
 from .errors import InputError
+from .torch_arguments import require_bounds, require_names, require_numbers, require_reference, tensors_of
 from .torch_comparison import FLOATS, compare
 from .torch_dtypes import Difference, difference
 from .torch_lowering import Axes, Part, Refused, Value, as_symbol, first_place, holds, is_symbolic
 from .torch_moves import MOVES
 from .torch_rules import RULES
-from .torch_tracing import DTYPES, NARROW, NotTraced, Port, Reference, Trace, place, trace
+from .torch_tracing import DTYPES, NARROW, NotTraced, Port, Reference, Trace, axes_of, place, trace
 
 _DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}  # in the order in which they are preferred
 _WEIGHTS = ("_softmax", "_safe_softmax")  # whose results have a step of their own in every formula: `weights`
@@ -38,7 +39,7 @@ def made(
     reference: Callable[..., Any],
     inputs: f.Tensors,
     weights: f.Tensors,
-    outputs: Sequence[str] | None,
+    outputs: f.Tensors | Sequence[str] | None,
     attributes: Mapping[str, float],
     axes: f.Bounds,
     legal: Sequence[str],
@@ -60,13 +61,19 @@ def made(
         is_legal: whether sizes of axes obey `legal`.
         dtypes: those in which it must be the same.
     """
+    require_reference(reference)
+    inputs, weights = tensors_of("inputs", inputs), tensors_of("weights", weights)
+    require_numbers(attributes)
+    require_names(outputs)
     ports = tuple(_port(key, given) for group in (inputs, weights) for key, given in group.items())
+    require_bounds(axes, axes_of(ports))
     of = Reference(reference, ports, _parameters(reference, weights), dict(attributes), fixed)
     _require_arguments(of)
     formula, results, shapes, kept = _read(of, dtypes or tuple(_DTYPES))
     of, inputs, weights = _with_contents(of, formula.axes, inputs, weights, contents)
     bounds = {**axes, **{axis: (n, n) for axis, n in fixed.items()}}
     names = _names_of_outputs(outputs, len(results), {*(port.name for port in ports), *attributes})
+    _require_outputs(outputs, shapes, kept)
     described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, kept)}
     name = name or _free(_name_of(reference))
     numerics = formula.numerics(results)
@@ -165,6 +172,8 @@ def _require_arguments(of: Reference) -> None:
     try:
         signature.bind(**dict.fromkeys(given))
     except TypeError as e:
+        if not given:
+            raise InputError(f"the reference takes {signature}, and no inputs were given: inputs={{...}} was expected") from None
         raise InputError(
             f"the arguments of the reference are those of {signature}, and {', '.join(given)} were given: {e}"
         ) from None
@@ -189,7 +198,7 @@ def _about(reference: Any) -> str:
     return " ".join((inspect.getdoc(reference) or "").split("\n\n")[0].split()) if inspect.isfunction(reference) else ""
 
 
-def _names_of_outputs(names: Sequence[str] | None, count: int, taken: set[str]) -> list[str]:
+def _names_of_outputs(names: f.Tensors | Sequence[str] | None, count: int, taken: set[str]) -> list[str]:
     if names is None:
         own = (
             (["y"], ["out"], ["result"])
@@ -199,8 +208,24 @@ def _names_of_outputs(names: Sequence[str] | None, count: int, taken: set[str]) 
         return next(names for names in own if not taken & set(names))
     names = [names] if isinstance(names, str) else list(names)
     if len(names) != count:
-        raise InputError(f"the reference returns {count} tensors, and {len(names)} names of outputs were given")
+        tensors = f"{count} tensor{'' if count == 1 else 's'}"
+        raise InputError(f"the reference returns {tensors}, and outputs= has {len(names)}: {', '.join(names)}")
     return names
+
+
+def _require_outputs(outputs: Any, shapes: Sequence[str], dtypes: Sequence[torch.dtype | None]) -> None:
+    """Refuses outputs that are given with other axes than the reference returns, or with another dtype."""
+    if not isinstance(outputs, Mapping):
+        return
+    for (name, given), shape, dtype in zip(tensors_of("outputs", outputs).items(), shapes, dtypes):
+        options = {"axes": given} if isinstance(given, str) else given
+        if options["axes"].split() != shape.split():
+            raise InputError(f"the output '{name}' has the axes {options['axes']}, and the reference returns {shape}")
+        returned = "f32" if dtype == torch.float32 else None
+        if options.get("dtype", returned) != returned:
+            raise InputError(
+                f"the output '{name}' has the dtype {options['dtype']}, and the reference returns {_said_dtypes([dtype])}"
+            )
 
 
 # --- The same in each dtype -----------------------------------------------------------------------------------------------------

@@ -314,6 +314,8 @@ NORM_INPUTS = RMSNORM["inputs"]
         ({"constraints": ["batch_size == weight[-1].item()"]}, "'batch_size == weight[-1].item()' is on values of a tensor"),
         ({"constraints": ["batch_size in (1, 2)"]}, "'batch_size in (1, 2)' is no condition that an op can say"),
         ({"constraints": ["batch_size =="]}, "'batch_size ==' is no condition"),
+        ({"constraints": ["foo == 3"]}, "/constraints: 'foo == 3' has foo, and the axes are batch_size, hidden_size"),
+        ({"constraints": ["hidden_size == foo"]}, "'hidden_size == foo' has foo, and the axes are"),
     ],
 )
 def test_what_is_wrong_or_no_op_has_is_refused_with_its_place(written, changes, why):
@@ -353,6 +355,15 @@ def test_wrong_arguments_and_files_are_told(written, tmp_path):
         f.from_definition(tmp_path / "wrong.json")
     with pytest.raises(assay.InputError, match="'tokens' is none of its axes: batch_size, hidden_size"):
         f.from_definition(written(RMSNORM), constants={"tokens": 3})
+    for extent in ("x", 0, -3, 2.5, True):
+        with pytest.raises(
+            assay.InputError, match=f"constants: 'hidden_size' is {extent!r}, and an extent of at least 1, or None"
+        ):
+            f.from_definition(written(RMSNORM), constants={"hidden_size": extent})
+    with pytest.raises(assay.InputError, match="constants is of type int, and a dict was expected"):
+        f.from_definition(written(RMSNORM), constants=3)
+    with pytest.raises(assay.InputError, match="attributes: 'sm_scale' is '1', and a number was expected"):
+        f.from_definition(written(ATTENTION), attributes={"sm_scale": "1"})
     with pytest.raises(assay.InputError, match="has its inputs, and others were given"):
         assay.validate(gemm, reference=written(GEMM), inputs={"A": "m k"})
 

@@ -443,7 +443,7 @@ def test_what_no_formula_says_is_refused_with_its_line(function, line, why):
         ({"inputs": {"x": "rows rows"}}, "'x' has the axis 'rows' twice"),
         ({"inputs": {"x": "rows cols/128"}}, "'cols/128' is no axis of which a reference can be traced"),
         ({"inputs": {"z": "rows cols"}}, "and z were given"),
-        ({"inputs": ROWS, "outputs": ["a", "b"]}, "returns 1 tensors, and 2 names of outputs were given"),
+        ({"inputs": ROWS, "outputs": ["a", "b"]}, "returns 1 tensor, and outputs= has 2: a, b"),
         ({"inputs": {"x": {"axes": "rows cols", "dtype": "i32"}}}, "say what it holds"),
         ({"inputs": {"x": {"axes": "rows cols", "dtype": "fp8"}}}, "the dtype 'fp8' is none of"),
     ],
