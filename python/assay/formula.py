@@ -658,11 +658,18 @@ def read(path: str | os.PathLike[str]) -> Op:
     Raises:
         InputError: it has no JSON with a name of an op.  What else is wrong in it is told where the op is used.
     """
-    text = Path(path).read_text(encoding="utf-8")
     try:
-        return Op(str(json.loads(text)["op"]), text)
-    except (ValueError, KeyError, TypeError) as e:
-        raise InputError(f"{path}: it is no JSON of an op: {e}") from None
+        text = Path(path).read_text(encoding="utf-8")
+        root = json.loads(text)
+    except OSError as e:
+        raise InputError(f"{path}: it cannot be read: {e.strerror}") from None
+    except ValueError as e:
+        raise InputError(f"{path}: it is not JSON: {e}") from None
+    if isinstance(root, dict) and "op" not in root and "reference" in root:
+        raise InputError(f"{path}: it is a definition, which f.from_definition reads")
+    if not isinstance(root, dict) or not isinstance(root.get("op"), str):
+        raise InputError(f"{path}: it is not the file of an op: an object with the key 'op' was expected")
+    return Op(root["op"], text)
 
 
 def name_of_op(given: str | Op) -> str:

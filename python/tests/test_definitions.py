@@ -3,6 +3,8 @@
 
 import json
 import re
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,6 +163,22 @@ def test_a_constant_axis_has_its_extent_and_no_other(written):
     assert json.loads(f.from_definition(written(RMSNORM), constants={"hidden_size": 8}).text)["axes"] == {"hidden_size": [8, 8]}
 
 
+def test_an_assertion_on_an_extent_that_is_changed_is_told_and_passed_over(written):
+    told = "reference:6: its assertion fails for hidden_size=8, .*, and is passed over, since constants= changes"
+    with pytest.warns(UserWarning, match=told):
+        f.from_definition(written(RMSNORM), constants={"hidden_size": 8})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        f.from_definition(written(RMSNORM), constants={"hidden_size": 96})
+        f.from_definition(written(GEMM), constants={"N": 5})
+
+
+def test_the_definition_of_the_page():
+    path = Path(__file__).resolve().parents[2] / "examples/own_op/rmsnorm_h512.json"
+    right = reference_of(json.loads(path.read_text(encoding="utf-8")))
+    assert assay.validate(right, reference=path, **ON_CPU).passed
+
+
 def test_right_kernels_pass_and_wrong_ones_fail(written):
     right = reference_of(RMSNORM)
     run = assay.validate(right, reference=str(written(RMSNORM)), **ON_CPU)
@@ -278,7 +296,22 @@ NORM_INPUTS = RMSNORM["inputs"]
         ({"axes": {"batch_size": VAR}}, "/inputs/hidden_states/shape: 'hidden_size' is none of the axes batch_size"),
         ({"reference": 3}, "/reference: a text was expected"),
         ({"reference": "x = 1"}, "reference: it has no function 'run'"),
-        ({"reference": "def run(x):\n  return (\n"}, "reference:2: it is no Python"),
+        ({"reference": "def norm(hidden_states, weight):\n    return hidden_states * weight\n"}, "it has no function 'run'"),
+        (
+            {"reference": "def run(x, weight):\n    return x * weight\n"},
+            "/inputs/hidden_states: the reference has no parameter for it",
+        ),
+        (
+            {"reference": "def run(weight, hidden_states):\n    return hidden_states * weight\n"},
+            "the reference takes weight, hidden_states, and the inputs are hidden_states, weight: one order was expected",
+        ),
+        ({"inputs": {**NORM_INPUTS, "weight": tensor("hidden_size", dtype="bf16")}}, "the word for 'bf16' is 'bfloat16'"),
+        (
+            {"outputs": {"output": tensor("batch_size", "hidden_size", dtype="fp16")}},
+            "/outputs/output/dtype: the word for 'fp16'",
+        ),
+        ({"op": "rmsnorm", "formula": []}, "it is the file of an op, which f.read reads, and no definition"),
+        ({"reference": "def run(x):\n  return (\n"}, "reference:2: it is not Python"),
         (
             {"reference": "import torch\nimport nothing_of_this_name\ndef run(x): return x"},
             "reference:2: it cannot be run: ModuleNotFoundError",
@@ -353,6 +386,11 @@ def test_wrong_arguments_and_files_are_told(written, tmp_path):
     (tmp_path / "wrong.json").write_text("[]")
     with pytest.raises(assay.InputError, match="wrong.json: an object was expected"):
         f.from_definition(tmp_path / "wrong.json")
+    (tmp_path / "text.json").write_text("{'name'")
+    with pytest.raises(assay.InputError, match="text.json: it is not JSON: "):
+        f.from_definition(tmp_path / "text.json")
+    with pytest.raises(assay.InputError, match="it is a definition, which f.from_definition reads"):
+        f.read(written(RMSNORM))
     with pytest.raises(assay.InputError, match="'tokens' is none of its axes: batch_size, hidden_size"):
         f.from_definition(written(RMSNORM), constants={"tokens": 3})
     for extent in ("x", 0, -3, 2.5, True):

@@ -96,7 +96,7 @@ def test_a_file_of_json_is_an_op(tmp_path):
     gated_norm.write(own)
     assert assay.validate(f.read(own), right, dtypes=["f32"]).passed
     own.write_text("[]")
-    with pytest.raises(assay.InputError, match="it is no JSON of an op"):
+    with pytest.raises(assay.InputError, match="own.json: it is not the file of an op"):
         f.read(own)
 
 
