@@ -459,6 +459,18 @@ def test_a_solution_that_is_not_taken_is_told(written, changes, why):
         f.solution(written(SOLUTION, **changes), op)
 
 
+def test_a_solution_of_the_other_style_is_told_the_key(written):
+    op = f.from_definition(written(RMSNORM))
+    why = "with 'destination_passing_style': false it returns its outputs"
+    with pytest.raises(
+        assay.InputError, match=f"takes \\(hidden_states, weight\\), and it gets 2 inputs and 1 to write, .*: {why}"
+    ):
+        assay.validate(op, f.solution(written(SOLUTION, sources=[{"path": "main.py", "content": RETURNING}]), op), **ON_CPU)
+    spec = {**SOLUTION["spec"], "destination_passing_style": False}
+    with pytest.raises(assay.InputError, match="it gets 2 inputs alone, .*: with true it gets the outputs too, and writes them"):
+        assay.validate(op, f.solution(written(SOLUTION, spec=spec), op), **ON_CPU)
+
+
 def test_a_solution_needs_the_op_of_a_definition(written):
     with pytest.raises(assay.InputError, match="is made of no definition"):
         f.solution(written(SOLUTION), f.from_torch(torch.tanh, inputs={"input": "rows cols"}, name="of_no_definition"))

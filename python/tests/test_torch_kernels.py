@@ -48,3 +48,24 @@ def test_position_matters_on_a_cpu_unless_it_is_declared_that_it_does_not():
     assert assay.validate(silu_with_another_end, reference=silu, inputs=ROWS, **ON_CPU).passed
     with pytest.raises(assay.Mismatch, match="must have the bits of"):
         assay.validate(silu_with_another_end, reference=silu, inputs=ROWS, position_matters=False, **ON_CPU)
+
+
+@pytest.mark.parametrize(
+    "kernel, why",
+    [
+        (lambda x: x * torch.sigmoid(x), "must be Tensor, not numpy.ndarray"),
+        (lambda x: x.float(), "'numpy.ndarray' object has no attribute 'float'"),
+        (lambda x: x.mean(-1, keepdim=True), "unexpected keyword argument 'keepdim'"),
+    ],
+    ids=["function", "method", "argument"],
+)
+def test_a_kernel_of_tensors_that_gets_arrays_is_told_of_device(kernel, why):
+    told = f"{why}.*; kernels get arrays of NumPy unless device= is given, like device='cpu' for tensors of torch"
+    with pytest.raises(assay.Mismatch, match=told):
+        assay.validate(kernel, reference=silu, inputs=ROWS, isolation="none", dtypes=["f32"])
+
+
+def test_another_error_of_a_kernel_of_tensors_is_not_told_of_device():
+    with pytest.raises(assay.Mismatch) as caught:
+        assay.validate(lambda x: x.no_such_word(), reference=silu, inputs=ROWS, isolation="none", dtypes=["f32"], device="cpu")
+    assert "AttributeError" in str(caught.value) and "arrays of NumPy" not in str(caught.value)
