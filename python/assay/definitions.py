@@ -263,7 +263,8 @@ class _Call:
         count = len(result) if isinstance(result, (tuple, list)) else 1
         if count != len(self.definition.outputs):
             raise InputError(
-                f"{self.definition.file}: the reference returns {count} tensors, and it has {len(self.definition.outputs)} outputs"
+                f"{self.definition.file}: the reference returns {count} tensor{'' if count == 1 else 's'}, and the definition has "
+                f"{len(self.definition.outputs)} outputs"
             )
         return result
 

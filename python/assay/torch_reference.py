@@ -32,6 +32,7 @@ from .torch_rules import RULES
 from .torch_tracing import DTYPES, NARROW, NotTraced, Port, Reference, Trace, axes_of, place, trace
 
 _DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}  # in the order in which they are preferred
+_UNNAMED = ("_to_copy", "_local_scalar_dense")  # words of torch's own, whose messages say what they do
 _WEIGHTS = ("_softmax", "_safe_softmax")  # whose results have a step of their own in every formula: `weights`
 
 
@@ -249,7 +250,7 @@ def _read(of: Reference, dtypes: Sequence[str]) -> _Reading:
         InputError: it runs in none of these, differs between them, or does what no formula says.
     """
     readings: dict[str, _Reading] = {}
-    told: InputError | None = None
+    told: NotTraced | None = None
     for dtype in _DTYPES:
         if dtype in dtypes:
             try:
@@ -257,7 +258,7 @@ def _read(of: Reference, dtypes: Sequence[str]) -> _Reading:
             except NotTraced as e:
                 told = e
     if not readings:
-        raise told or InputError(f"the dtypes are none of {', '.join(_DTYPES)}")
+        raise InputError(str(told))
     (first, reading), *others = readings.items()
     for dtype, other in others:
         found = _difference(reading, other)
@@ -329,8 +330,9 @@ class _Formula:
                 else:
                     return self._outputs(node)
             except Refused as e:
-                who = "" if node.op == "output" else f"{place(node)}{_word(node)}: "
-                raise InputError(f"{who}{e}") from None
+                is_named = node.op == "call_function" and _word(node) not in _UNNAMED
+                who = f"{_word(node).lstrip('_')}: " if is_named else ""
+                raise InputError(f"{'' if node.op == 'output' else place(node)}{who}{e}") from None
         raise InputError("the reference returns nothing")
 
     def _note_place(self, node: fx.Node) -> None:
@@ -366,7 +368,7 @@ class _Formula:
         value = node.meta.get("val")
         if isinstance(value, (int, float, torch.SymInt, torch.SymFloat)):
             if any(str(symbol).startswith(("u", "zuf", "zf")) for symbol in _symbols_of(value)):
-                raise Refused("a tensor's value becomes a number of Python")
+                raise Refused("a tensor's value becomes a Python number: keep it a tensor, without .item() or float()")
             return value
         if _word(node) == "getitem":
             found = self.values[node.args[0]][node.args[1]]
@@ -474,7 +476,10 @@ class _Formula:
         symbols, shapes, dtypes = [], [], []
         for one in returned:
             if not isinstance(one, fx.Node):
-                raise InputError("the reference returns what is no tensor")
+                kind = (
+                    "None" if one is None else "a dict" if isinstance(one, Mapping) else f"an object of type {type(one).__name__}"
+                )
+                raise InputError(f"the reference returns {kind}, and a tensor or a tuple of tensors was expected")
             dtype = one.meta["val"].dtype
             if dtype not in FLOATS and dtype != torch.float64:
                 raise InputError(f"{place(one)}the reference returns {dtype}, and outputs are floating-point numbers")

@@ -332,7 +332,7 @@ NORM_INPUTS = RMSNORM["inputs"]
         ),
         (
             {"outputs": {**RMSNORM["outputs"], "lse": tensor("batch_size")}},
-            "the reference returns 1 tensors, and it has 2 outputs",
+            "the reference returns 1 tensor, and the definition has 2 outputs",
         ),
         (
             {"outputs": {"output": tensor("hidden_size", "batch_size")}},
