@@ -21,6 +21,7 @@ import inspect
 import itertools
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence, Union
@@ -420,6 +421,13 @@ class Op:
         others = [file for file in known if not Path(file).name.startswith(f"{self.name}-")]
         if others:
             os.environ[VARIABLE] = ":".join(others)
+
+
+def files_of(name: str, files: str) -> str:
+    """Those of the files of ops, with colons between, that an op needs: without those which `Op.use` wrote for ops of other names."""
+    others = re.compile(rf"(?!{re.escape(name)}-)[a-z0-9_]+-[0-9a-f]{{12}}\.json")
+    kept = (file for file in files.split(":") if Path(file).parent != folder() or not others.fullmatch(Path(file).name))
+    return ":".join(kept)
 
 
 def folder() -> Path:
