@@ -314,7 +314,7 @@ def trace(reference: Reference, floats: torch.dtype) -> Trace:
         told = e
     where = place_of(traceback.extract_tb(told.__traceback__))
     if "DataDependent" in type(told).__name__:
-        raise NotTraced(f"{where}a tensor's value decides what is computed: write torch.where in place of if") from None
+        raise InputError(f"{where}a tensor's value decides what is computed: write torch.where in place of if") from None
     why = (str(told).strip() or "no reason is given").splitlines()[0].rstrip(".")
     why = mode.sizes.named(why) if mode.sizes else why
     if "ufunc" in why:

@@ -73,6 +73,14 @@ def test_a_reference_that_differs_between_dtypes_is_refused(function, line, why)
     assert "\n" not in str(caught.value) and str(caught.value).endswith("like dtypes=['f16']") or "f32 than" in str(caught.value)
 
 
+def test_a_decision_in_one_dtype_is_refused():
+    def decides_in_f16(x):
+        return x * 2 if x.dtype == torch.float16 and x.sum() > 0 else x
+
+    with pytest.raises(assay.InputError, match="a tensor's value decides what is computed"):
+        f.from_torch(decides_in_f16, inputs=ROWS)
+
+
 def test_only_the_dtypes_that_are_asked_for_have_to_agree():
     op = f.from_torch(halves_f16, inputs=ROWS, dtypes=["bf16", "f32"])
     assert "0.5" not in op.text and op.dtypes == ("bf16", "f32")
