@@ -13,6 +13,7 @@ import json
 import os
 import re
 import traceback
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ from .errors import InputError
 
 FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 WHOLE = {"int32": "i32", "int64": "i64"}
+_SHORT = {"f16": "float16", "fp16": "float16", "half": "float16", "bf16": "bfloat16", "f32": "float32", "fp32": "float32"}
+_SHORT.update({"float": "float32", "i32": "int32", "i64": "int64", "int": "int32", "long": "int64"})
 _POSITIONS = re.compile(r"pos|positions?|pos(ition)?_ids")  # of tensors that hold places in a text
 _SIGNS = {ast.Eq: "==", ast.LtE: "<=", ast.GtE: ">=", ast.Lt: "<", ast.Gt: ">", ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 
@@ -87,7 +90,7 @@ def json_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     except OSError as e:
         raise InputError(f"{path}: it cannot be read: {e.strerror}") from None
     except ValueError as e:
-        raise InputError(f"{path}: it is no JSON: {e}") from None
+        raise InputError(f"{path}: it is not JSON: {e}") from None
     if not isinstance(root, dict):
         raise InputError(f"{path}: an object was expected")
     return root
@@ -112,6 +115,10 @@ def read(path: str | os.PathLike[str]) -> Definition:
     """
     file = Path(path).name
     root = json_of(path)
+    if "op" in root and "formula" in root:
+        raise InputError(
+            f"{file}: it is the file of an op, which f.read reads, and no definition: assay.validate(f.read(path), kernel)"
+        )
     name = at(file, root, "", "name", str)
     taken: set[str] = set()
     axes: dict[str, str] = {}
@@ -159,6 +166,8 @@ def _arguments(file: str, root: Mapping[str, Any], key: str, axes: Mapping[str, 
             if axis not in axes:
                 raise InputError(f"{file}: {place}/shape: '{axis}' is none of the axes {', '.join(axes)}")
         dtype = at(file, node, place, "dtype", str)
+        if dtype in _SHORT:
+            raise InputError(f"{file}: {place}/dtype: the word for '{dtype}' is '{_SHORT[dtype]}'")
         own = None if not shape else tuple(axes[axis] for axis in shape)  # Note: a tensor without axes is a number
         found.append(Argument(name, _small(name, taken), own, dtype, bool(node.get("optional"))))
     if not found:
@@ -192,10 +201,7 @@ def _function(definition: Definition, has_checks: bool) -> Callable[..., Any]:
     try:
         tree = ast.parse(definition.reference)
     except SyntaxError as e:
-        raise InputError(f"{place}:{e.lineno}: it is no Python: {e.msg}") from None
-    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    if not functions:
-        raise InputError(f"{place}: it has no function 'run'")
+        raise InputError(f"{place}:{e.lineno}: it is not Python: {e.msg}") from None
     tree = tree if has_checks else ast.fix_missing_locations(_WithoutChecks().visit(tree))
     module: dict[str, Any] = {"__name__": f"reference_of_{definition.name}"}
     try:
@@ -204,7 +210,9 @@ def _function(definition: Definition, has_checks: bool) -> Callable[..., Any]:
         own = [frame.lineno for frame in traceback.extract_tb(e.__traceback__) if frame.filename == place]
         line = own[-1] if own else 1
         raise InputError(f"{place}:{line}: it cannot be run: {type(e).__name__}: {e}") from None
-    return module["run" if "run" in functions else functions[-1]]
+    if not callable(module.get("run")):
+        raise InputError(f"{place}: it has no function 'run'")
+    return module["run"]
 
 
 class _Call:
@@ -222,26 +230,27 @@ class _Call:
         }
 
     def _matched(self) -> dict[str, inspect.Parameter]:
-        """The reference's parameter of each input: by their names if the reference has no others, else by their places.
+        """The reference's parameter of each input, which has its name.  Optional inputs may have none.
 
-        Optional inputs that the reference does not take have none.
+        Note: FlashInfer-Bench gives the inputs by their places, so that both must have one order.
         """
         file = self.definition.file
         kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        parameters = [p for p in inspect.signature(self.function).parameters.values() if p.kind not in kinds]
-        named = {p.name: p for p in parameters}
+        named = {p.name: p for p in inspect.signature(self.function).parameters.values() if p.kind not in kinds}
         inputs = self.definition.inputs
-        if set(named) <= {a.name for a in inputs}:
-            matched = {a.own: named[a.name] for a in inputs if a.name in named}
-        else:
-            matched = {a.own: p for a, p in zip(inputs, parameters)}
         for a in inputs:
-            if a.own not in matched and not a.is_optional:
-                raise InputError(f"{file}: /inputs/{a.name}: the reference has no parameter for it")
-        for p in parameters:
-            if p.default is p.empty and p not in matched.values():
+            if a.name not in named and not a.is_optional:
+                raise InputError(f"{file}: /inputs/{a.name}: the reference has no parameter for it, only {', '.join(named)}")
+        own = [a.name for a in inputs if a.name in named]
+        for p in named.values():
+            if p.default is p.empty and p.name not in own:
                 raise InputError(f"{file}: the reference needs '{p.name}', which is none of the inputs")
-        return matched
+        order = [name for name in named if name in own]
+        if order != own:
+            raise InputError(
+                f"{file}: the reference takes {', '.join(order)}, and the inputs are {', '.join(own)}: one order was expected"
+            )
+        return {a.own: named[a.name] for a in inputs if a.name in named}
 
     def __call__(self, **values: Any) -> Any:
         own = {self.parameters[name].name: value for name, value in values.items()}
@@ -254,7 +263,8 @@ class _Call:
         count = len(result) if isinstance(result, (tuple, list)) else 1
         if count != len(self.definition.outputs):
             raise InputError(
-                f"{self.definition.file}: the reference returns {count} tensors, and it has {len(self.definition.outputs)} outputs"
+                f"{self.definition.file}: the reference returns {count} tensor{'' if count == 1 else 's'}, and the definition has "
+                f"{len(self.definition.outputs)} outputs"
             )
         return result
 
@@ -267,15 +277,23 @@ def made(
     attributes: Mapping[str, float] | None = None,
     constants: Mapping[str, int | None] | None = None,
     name: str | None = None,
+    dtypes: Sequence[str] | None = None,
 ) -> f.Op:
     """What f.from_definition makes."""
+    for key, given in (("constants", constants), ("attributes", attributes)):
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"{key} is of type {type(given).__name__}, and a dict was expected")
     definition = _with_constants(read(path), constants or {})
     numbers, given = _numbers(definition, attributes or {})
     call = _Call(definition, _function(definition, False), given)
     tensors = _tensors(definition, call, numbers, given)
     parts = _Parts(definition, tensors)
-    if not constants:  # Note: they are of the extents in the file
-        parts.require_checks(_Call(definition, _function(definition, True), given), numbers)
+    parts.dtypes = tuple(dtypes or parts.dtypes)
+    failed = parts.failed_check(_Call(definition, _function(definition, True), given), numbers)
+    if failed and not constants:
+        raise InputError(failed)
+    if failed:  # Note: it may only say which extents the file has
+        warnings.warn(f"{failed}, and is passed over, since constants= changes the extents of the file", stacklevel=3)
     own = {a.name: numbers[a.own] for a in definition.inputs if a.own in numbers}
     # Note: what decides by a number or an extent can be read where that is a constant.
     ways = [(call, numbers, {}), (call, numbers, parts.constants)]
@@ -286,7 +304,7 @@ def made(
     op, numbers = _first_of(parts, ways, name)
     op.names = {a.own: a.name for a in definition.inputs if a.own != a.name and (a in tensors or a.own in numbers)}
     op.constants = {**given, **{n: x for n, x in own.items() if not numbers}}
-    op.dtypes = (parts.dtype,)
+    op.dtypes = parts.dtypes
     op.definition = definition
     return op
 
@@ -309,6 +327,9 @@ def _with_constants(definition: Definition, other: Mapping[str, int | None]) -> 
     for axis, extent in other.items():
         if axis not in definition.axes:
             raise InputError(f"{definition.file}: '{axis}' is none of its axes: {', '.join(definition.axes)}")
+        if extent is not None and (isinstance(extent, bool) or not isinstance(extent, int) or extent < 1):
+            expected = "an extent of at least 1, or None for any, was expected"
+            raise InputError(f"{definition.file}: constants: '{axis}' is {extent!r}, and {expected}")
         own = definition.axes[axis]
         if extent is None:
             constants.pop(own, None)
@@ -323,6 +344,8 @@ def _numbers(definition: Definition, attributes: Mapping[str, float]) -> tuple[d
     for name in attributes:
         if name not in scalars:
             raise InputError(f"{definition.file}: '{name}' is none of its numbers: {', '.join(scalars) or 'it has none'}")
+        if not isinstance(attributes[name], (int, float)):
+            raise InputError(f"{definition.file}: attributes: '{name}' is {attributes[name]!r}, and a number was expected")
     numbers = {a.own: float(attributes[n]) for n, a in scalars.items() if n in attributes and a.is_float}
     constants = {n: attributes[n] for n, a in scalars.items() if n in attributes and not a.is_float}
     return numbers, constants
@@ -358,7 +381,7 @@ class _Parts:
         narrow = [dtype for dtype in formats if dtype != "float32"]
         free = max(narrow or formats or ["float32"], key=(narrow or formats or ["float32"]).count)
         self.free = free
-        self.dtype = FLOATS[free]
+        self.dtypes: tuple[str, ...] = (FLOATS[free],)  # in which the reference is read
         self.tensors = {a.own: self._described(a) for a in tensors}
         axes = {axis for given in self.tensors.values() for axis in given["axes"].split()}
         self.variable = sorted(axes - set(self.constants) - {"1"})
@@ -400,6 +423,9 @@ class _Parts:
             raise InputError(
                 f"{place}: '{constraint}' is on values of a tensor, and an op has conditions on extents and attributes only"
             )
+        if axes != known and not of_values:
+            others = ", ".join(sorted(axes - known))
+            raise InputError(f"{place}: '{constraint}' has {others}, and the axes are {', '.join(self.definition.axes)}")
         own = {self.definition.axes[axis] for axis in known}
         if own <= set(self.definition.constants) and not of_values:
             extents = {axis: self.definition.constants[self.definition.axes[axis]] for axis in known}
@@ -438,8 +464,8 @@ class _Parts:
                 return f"({left} - {right} * quotient({left}, {right}))"
         raise InputError(f"{self.definition.file}: /constraints: '{constraint}' is no condition that an op can say")
 
-    def require_checks(self, call: _Call, numbers: Mapping[str, float]) -> None:
-        """Refuses a reference whose own assertions fail for its constant axes and a few extents of the others.
+    def failed_check(self, call: _Call, numbers: Mapping[str, float]) -> str | None:
+        """Which assertion of the reference fails for its constant axes and a few extents of the others; None: none does.
 
         Tensors without memory are given, so that those on values are passed over.
         """
@@ -452,7 +478,8 @@ class _Parts:
             failed = torch_checked.failed_assertion(call, self.tensors, extents, self.free, numbers)
             if failed:
                 said = ", ".join(f"{axis}={extent}" for axis, extent in extents.items())
-                raise InputError(f"{self.definition.file}: reference:{failed}: its assertion fails for {said}")
+                return f"{self.definition.file}: reference:{failed}: its assertion fails for {said}"
+        return None
 
     def op(self, call: _Call, name: str | None, numbers: Mapping[str, float], fixed: Mapping[str, int]) -> f.Op:
         """The op, read at the extents `fixed`; or at any, if there are none."""
@@ -473,6 +500,7 @@ class _Parts:
             {} if fixed else self.constants,
             {name: "positions_of_tokens" for name in self.tensors if _POSITIONS.fullmatch(name)},
             self._is_legal,
+            self.dtypes,
         )
         return f.Op(op.name, self._with_outputs(op.text), op.numerics)
 

@@ -21,6 +21,7 @@ import inspect
 import itertools
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence, Union
@@ -28,6 +29,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 from . import loading
 from .errors import InputError
 
+DTYPES = ("f16", "bf16", "f32")
 VARIABLE = "ASSAY_OP_FILES"  # in the environment: the files of ops in use, with colons between
 
 __all__ = [
@@ -378,7 +380,7 @@ class Op:
             f32, in any order.
         names: those of arguments by which kernels take them, where these are not the op's, by the op's.
         constants: what kernels get too, if they name it.
-        dtypes: those for which kernels are written that declare none; None: any.
+        dtypes: those in which its reference was read, and no other; None: it was read in all, or has none.
         definition: what it was made of, an `assay.definitions.Definition`; None: none.
     """
 
@@ -424,6 +426,13 @@ class Op:
         others = [file for file in known if not Path(file).name.startswith(f"{self.name}-")]
         if others:
             os.environ[VARIABLE] = ":".join(others)
+
+
+def files_of(name: str, files: str) -> str:
+    """Those of the files of ops, with colons between, that an op needs: without those which `Op.use` wrote for ops of other names."""
+    others = re.compile(rf"(?!{re.escape(name)}-)[a-z0-9_]+-[0-9a-f]{{12}}\.json")
+    kept = (file for file in files.split(":") if Path(file).parent != folder() or not others.fullmatch(Path(file).name))
+    return ":".join(kept)
 
 
 def folder() -> Path:
@@ -486,14 +495,15 @@ def op(
 def from_torch(
     reference: Callable[..., Any],
     *,
-    inputs: Tensors,
+    inputs: Tensors | None = None,
     weights: Tensors | None = None,
-    outputs: Sequence[str] | None = None,
+    outputs: Tensors | Sequence[str] | None = None,
     attributes: Mapping[str, float] | None = None,
     axes: Bounds | None = None,
     legal: Sequence[str] = (),
     about: str | None = None,
     name: str | None = None,
+    dtypes: Sequence[str] | None = None,
 ) -> Op:
     """Makes an op of a function or a module of PyTorch, which says what is right.
 
@@ -503,27 +513,57 @@ def from_torch(
 
         op = f.from_torch(norm, inputs={"x": "rows cols"}, weights={"gamma": "cols"})
 
-    It is traced once, with the extents of axes as symbols, and written as a formula.  The formula's answers are then compared with
-    the reference's in f64, for a few sizes and values.
+    It is traced in each dtype, with the extents of axes as symbols, and written as a formula, which must be the same in all.  The
+    formula's answers are then compared with the reference's in f64, for a few sizes and values.
 
     Args:
         reference: takes the inputs, the weights and the attributes by name, and returns a tensor or a tuple.  A module's own
             parameters are weights.
-        inputs: each input's axes, outermost first, like "tokens hidden"; or a dict of `axes`, `dtype` and `holds`.
+        inputs: each input's axes, outermost first, like "tokens hidden" or ("tokens", "hidden"); or a dict of `axes`, `dtype` and
+            `holds`.
         weights: the same of parameters.  Those of a module are named as in its state_dict, with _ in place of dots.
-        outputs: their names in the order in which they are returned; None: y, or y0, y1, ...
+        outputs: their names in the order in which they are returned; None: y, or y0, y1, ...  Axes that are given too, in a dict,
+            must be those that are returned.
         attributes: numbers that may differ between cases, with their defaults.  All others are constants.
         axes, legal, about: as of `op`.
         name: the op's; None: the reference's.
+        dtypes: those of f16, bf16 and f32 for which the reference is right, and kernels are judged; None: all.
 
     Raises:
-        InputError: PyTorch is missing; the reference does what a formula cannot say, and the message begins with its line; or the
-            formula's answers are not the reference's.
+        InputError: PyTorch is missing; the reference does what a formula cannot say, and the message begins with its line; it
+            computes something else in one dtype than in another; or the formula's answers are not the reference's.
         LibraryError: see `assay.LibraryError`.
     """
     loading.stop_reading()
+    dtypes = dtypes_of(dtypes)
     made = _reader_of_torch().made
-    return made(reference, inputs, weights or {}, outputs, attributes or {}, axes or {}, legal, about, name)
+    op = made(
+        reference,
+        {} if inputs is None else inputs,
+        {} if weights is None else weights,
+        outputs,
+        {} if attributes is None else attributes,
+        {} if axes is None else axes,
+        legal,
+        about,
+        name,
+        dtypes=dtypes,
+    )
+    op.dtypes = dtypes
+    return op
+
+
+def dtypes_of(dtypes: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """The dtypes that are given; a text is one, or several with commas between.  None: none are.
+
+    Raises:
+        InputError: one is none of f16, bf16 and f32.
+    """
+    known = dtypes.split(",") if isinstance(dtypes, str) else tuple(dtypes or ())
+    for dtype in known:
+        if dtype not in DTYPES:
+            raise InputError(f"the dtype '{dtype}' is none of {', '.join(DTYPES)}")
+    return tuple(known) or None
 
 
 def _reader_of_torch() -> Any:
@@ -541,6 +581,7 @@ def from_definition(
     attributes: Mapping[str, float] | None = None,
     constants: Mapping[str, int | None] | None = None,
     name: str | None = None,
+    dtypes: Sequence[str] | None = None,
 ) -> Op:
     """Makes an op of a definition of FlashInfer-Bench, whose reference says what is right (docs/own-op.md).
 
@@ -554,6 +595,7 @@ def from_definition(
             not named keep the default of the reference's parameter.
         constants: extents of axes, in place of those in the file; None: any extent, for kernels that take any.
         name: the op's; None: the definition's.
+        dtypes: those of f16, bf16 and f32 for which the reference is read, and kernels are judged; None: that of its tensors.
 
     Raises:
         InputError: a part of the file is missing or wrong, or says what no op has, and the message names the place; or as
@@ -564,7 +606,7 @@ def from_definition(
     _reader_of_torch()
     from . import definitions
 
-    return definitions.made(path, attributes, constants, name)
+    return definitions.made(path, attributes, constants, name, dtypes_of(dtypes))
 
 
 def solution(path: str | os.PathLike[str], op: Op) -> Callable[..., Any]:
@@ -629,11 +671,18 @@ def read(path: str | os.PathLike[str]) -> Op:
     Raises:
         InputError: it has no JSON with a name of an op.  What else is wrong in it is told where the op is used.
     """
-    text = Path(path).read_text(encoding="utf-8")
     try:
-        return Op(str(json.loads(text)["op"]), text)
-    except (ValueError, KeyError, TypeError) as e:
-        raise InputError(f"{path}: it is no JSON of an op: {e}") from None
+        text = Path(path).read_text(encoding="utf-8")
+        root = json.loads(text)
+    except OSError as e:
+        raise InputError(f"{path}: it cannot be read: {e.strerror}") from None
+    except ValueError as e:
+        raise InputError(f"{path}: it is not JSON: {e}") from None
+    if isinstance(root, dict) and "op" not in root and "reference" in root:
+        raise InputError(f"{path}: it is a definition, which f.from_definition reads")
+    if not isinstance(root, dict) or not isinstance(root.get("op"), str):
+        raise InputError(f"{path}: it is not the file of an op: an object with the key 'op' was expected")
+    return Op(root["op"], text)
 
 
 def name_of_op(given: str | Op) -> str:

@@ -78,6 +78,9 @@ def call(arguments: Sequence[str], pass_fds: Sequence[int] = ()) -> Called:
     environment = {**os.environ, VARIABLE: os.path.abspath(program()) if os.sep in program() else program()}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
     environment["NO_COLOR"] = "1"
+    if "--op" in arguments and environment.get(formula.VARIABLE):  # so that a line to repeat names no file of another op
+        files = formula.files_of(arguments[list(arguments).index("--op") + 1], environment.pop(formula.VARIABLE))
+        environment.update({formula.VARIABLE: files} if files else {})
     done = subprocess.run(
         [program(), *arguments], capture_output=True, pass_fds=pass_fds, env=environment, check=False, stdin=subprocess.DEVNULL
     )

@@ -16,22 +16,23 @@ from typing import Any, Callable, Mapping, Sequence
 from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
-from .formula import Op, Tensors, from_definition, from_torch
+from .formula import Bounds, Op, Tensors, dtypes_of, from_definition, from_torch
 from .in_caller import served_here
 from .runs import Run, judged, write_records
-from .serving import DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
+from .serving import Kernel, Worker, known_dtypes, name_of, require_callable
 from .simulated import Simulated, place_device
 
 
 def validate(
-    op: str | Op | Callable[..., Any],
+    op: str | Op | Callable[..., Any] | None = None,
     fn: Callable[..., Any] | None = None,
     *,
-    reference: Callable[..., Any] | str | os.PathLike[str] | None = None,
+    reference: Callable[..., Any] | Op | str | os.PathLike[str] | None = None,
     inputs: Tensors | None = None,
     weights: Tensors | None = None,
-    outputs: Sequence[str] | None = None,
+    outputs: Tensors | Sequence[str] | None = None,
     attributes: Mapping[str, float] | None = None,
+    axes: Bounds | None = None,
     suite: str = "smoke",
     dtypes: Sequence[str] | None = None,
     numerics: str | None = None,
@@ -42,7 +43,7 @@ def validate(
     watch: bool = True,
     deterministic: bool = True,
     finite_inputs: bool = False,
-    position_matters: bool = False,
+    position_matters: bool | None = None,
     flags: Sequence[str] = (),
     records: str | os.PathLike[str] | None = None,
     executor: Executor | Callable[[], Executor] | None = None,
@@ -63,11 +64,13 @@ def validate(
         op: the name of an op, or an op of your own (assay.formula).
         fn: a function that another process can import: of a module or of a script, which is read up to its first call of this
             package.  With isolation="none" any callable.
-        reference, inputs, weights, outputs, attributes: a function or a module of PyTorch takes the place of the op, as
+        reference, inputs, weights, outputs, attributes, axes: a function or a module of PyTorch takes the place of the op, as
             `assay.formula.from_torch` reads it; fn is then the first argument.  A path is that of a definition of
-            FlashInfer-Bench, as `assay.formula.from_definition` reads it, which has the tensors.
+            FlashInfer-Bench, as `assay.formula.from_definition` reads it, which has the tensors.  An op that is made already is
+            taken as it is.
         suite: smoke, edges, models, random, full, sanitize, fixed or errors.
-        dtypes: of f16, bf16, f32; None: all for which arrays can be made (bf16 needs ml_dtypes or a device).
+        dtypes: of f16, bf16, f32, a single one as a text too; None: all for which arrays can be made (bf16 needs ml_dtypes or a
+            device).
         numerics: how fn computes, in the words of `validate describe numerics`; None: sums in f32, in any order, and as the
             `numerics` of an op of your own say.
         isolation: "process": fn runs in processes of its own, in a sandbox, so that a crash or a hang costs one case.  "none":
@@ -77,8 +80,9 @@ def validate(
             those of torch on the host where it is installed, else, or with device="numpy", assay.triton.Array.
         config, watch: with simulate, as `assay.triton.simulate` takes them.  With config="all" fn is judged with each
             configuration of the autotuned kernels in its module, in turn, until one fails; names of kernels then have its number.
-        deterministic: two runs give the same bits.  finite_inputs: fn takes no NaN and no infinity.  position_matters: an
-            element's bits depend on its place in the tensor.
+        deterministic: two runs give the same bits.  finite_inputs: fn takes no NaN and no infinity.
+        position_matters: an element's bits depend on its place in the tensor.  None: they do with device="cpu", where PyTorch
+            computes the last elements of a row in another way than the others, and else do not.
         flags: more flags of `validate run`, like ["--seed", "7", "--timeout", "10"]; times are in seconds.
         records: a path to write the record file to.
         executor: spreads the run over the workers of a concurrent.futures.Executor, or of a new one that a function without
@@ -96,11 +100,18 @@ def validate(
     """
     arguments_given = dict(locals())
     loading.stop_reading()
-    of_reference = {"inputs": inputs, "weights": weights, "outputs": outputs, "attributes": attributes}
-    op, fn = _op_and_kernel(op, fn, reference, of_reference)
+    of_reference = {"inputs": inputs, "weights": weights, "outputs": outputs, "attributes": attributes, "axes": axes}
+    dtypes = dtypes_of(dtypes)
+    op, fn = _op_and_kernel(op, fn, reference, of_reference, dtypes)
     if isinstance(op, Op):
         numerics = numerics or op.numerics
         dtypes = dtypes or op.dtypes
+        unread = [dtype for dtype in dtypes or () if op.dtypes and dtype not in op.dtypes]
+        if unread:
+            read = ", ".join(op.dtypes or ())
+            raise InputError(
+                f"the reference of '{op.name}' was read in {read} alone: name {unread[0]} in dtypes= where the op is made"
+            )
         if (op.names or op.constants) and callable(fn):
             fn = loading.Renamed(fn, op.names, op.constants)
     contract = library.describe(op)
@@ -111,16 +122,15 @@ def validate(
     if simulate is not None and config == "all":
         others = ("op", "fn", "config", "records", "reference", *of_reference)
         options = {name: value for name, value in arguments_given.items() if name not in others}
-        options["numerics"] = numerics
+        options.update(numerics=numerics, dtypes=dtypes)
         return _each_configuration(op, fn, options, records)
     simulated = Simulated.parsed(simulate, config) if simulate is not None else None
+    if position_matters is None:
+        position_matters = not simulated and device == "cpu"
     if simulated:
         device = place_device(device)
-    for dtype in dtypes or ():
-        if dtype not in DTYPES:
-            raise InputError(f"the dtype '{dtype}' is none of {', '.join(DTYPES)}")
-        if dtype not in known_dtypes(device):
-            raise InputError("bf16 arrays need the package ml_dtypes, or a device")
+    if not set(dtypes or ()) <= set(known_dtypes(device)):
+        raise InputError("bf16 arrays need the package ml_dtypes, or a device")
     declared = {"deterministic": deterministic, "finite_inputs": finite_inputs, "position_matters": position_matters}
     kernel = Kernel(
         fn,
@@ -149,24 +159,30 @@ def validate(
 
 
 def _op_and_kernel(
-    first: Any, second: Any, reference: Callable[..., Any] | str | os.PathLike[str] | None, of_reference: Mapping[str, Any]
+    first: Any, second: Any, reference: Any, of_reference: Mapping[str, Any], dtypes: Sequence[str] | None
 ) -> tuple[str | Op, Callable[..., Any]]:
     """The op and the kernel that the arguments of `validate` give: both, or a kernel and its reference."""
-    if reference is not None:
-        if second is not None:
-            raise InputError("with a reference, the kernel is the first argument and the only one without a name")
-        if isinstance(reference, (str, os.PathLike)):
-            given = [name for name, value in of_reference.items() if value is not None and name != "attributes"]
-            if given:
-                raise InputError(f"the definition '{os.fspath(reference)}' has its {given[0]}, and others were given")
-            return from_definition(reference, attributes=of_reference["attributes"]), first
-        return from_torch(reference, **{**of_reference, "inputs": of_reference["inputs"] or {}}), first
     given = [name for name, value in of_reference.items() if value is not None]
-    if given:
-        raise InputError(f"{given[0]} is that of a reference, and none is given")
-    if second is None or callable(first):
-        raise InputError("an op and a kernel were expected, or a kernel and its reference")
-    return first, second
+    if reference is None:
+        if given:
+            raise InputError(f"{given[0]} is that of a reference, and none is given")
+        if second is None or not isinstance(first, (str, Op)):
+            raise InputError("an op and a kernel were expected, or a kernel and its reference")
+        return first, second
+    if second is not None:
+        raise InputError("with a reference, the kernel is the first argument and the only one without a name")
+    if first is None:
+        raise InputError("the kernel is missing, which is the first argument")
+    if isinstance(reference, Op):
+        if given:
+            raise InputError(f"the op '{reference.name}' has its {given[0]}, and others were given")
+        return reference, first
+    if isinstance(reference, (str, os.PathLike)):
+        if given and given != ["attributes"]:
+            other = next(name for name in given if name != "attributes")
+            raise InputError(f"the definition '{os.fspath(reference)}' has its {other}, and others were given")
+        return from_definition(reference, attributes=of_reference["attributes"], dtypes=dtypes), first
+    return from_torch(reference, dtypes=dtypes, **of_reference), first
 
 
 def _each_configuration(

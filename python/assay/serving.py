@@ -20,15 +20,16 @@ import numpy as np
 
 from . import library, loading
 from .errors import Finding, InputError, Unsupported
+from .formula import DTYPES
 from .machine import Refused
-from .places import Place, place_on
+from .places import NumpyPlace, Place, place_on
 from .simulated import Simulated, SimulatedPlace
 from .tensors import ml_dtypes
 
 PROTOCOL = 2
-DTYPES = ("f16", "bf16", "f32")
 NOT_RUN = "the simulated machine does not run it: "  # begins the reason of a case that was left out for an instruction
 BLAME = "InputError: "  # begins the reason of a case whose callable was given or returned the wrong thing
+_OF_NUMPY = "kernels get arrays of NumPy unless device= is given, like device='cpu' for tensors of torch on the host"
 _MOST_IMAGE = 1 << 30  # bytes of an image that consists of gaps for the most part
 _MEMORY = ("OutOfMemoryError", "MemoryError", "_ArrayMemoryError")
 
@@ -213,6 +214,9 @@ class Worker:
         last = traceback.extract_tb(e.__traceback__)[-1]
         place = f"{os.path.basename(last.filename)}:{last.lineno}"
         message = f"{self._what} raised {kind}: {str(e)[:1500]}  ({place})"
+        if kind in ("TypeError", "AttributeError") and isinstance(self._place, NumpyPlace):
+            if "numpy.ndarray" in str(e) or "torch" in sys.modules:
+                message += f"; {_OF_NUMPY}"
         if place not in self._printed:
             self._printed.add(place)
             traceback.print_exception(e)

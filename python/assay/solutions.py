@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import re
@@ -110,6 +111,17 @@ def _kernel(name: str, sources: Mapping[str, str], parts: Mapping[str, Any]) -> 
     return getattr(module, name)
 
 
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function takes so many arguments by their places; one whose arguments are unknown does."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
+
+
 class Entry:
     """The entry of a solution, which is imported when it is called first."""
 
@@ -129,6 +141,21 @@ class Entry:
         self._loaded()(*arguments, *outputs)
         return tuple(outputs)
 
+    def _require_arguments(self, function: Callable[..., Any]) -> None:
+        """Refuses an entry that takes another number of arguments, and says where the spec decides it."""
+        inputs, outputs = len(self._parts["arguments"]), len(self._parts["outputs"])
+        is_destination = self._parts["is_destination"]
+        if _takes(function, inputs + outputs if is_destination else inputs):
+            return
+        what = f"the entry '{self._parts['function']}' of the solution takes {inspect.signature(function)}"
+        if is_destination:
+            gets = f"it gets {inputs} inputs and {outputs} to write, as its spec has 'destination_passing_style' or lacks the key"
+            advice = ": with 'destination_passing_style': false it returns its outputs" if _takes(function, inputs) else ""
+        else:
+            gets = f"it gets {inputs} inputs alone, as its spec has 'destination_passing_style': false"
+            advice = ": with true it gets the outputs too, and writes them" if _takes(function, inputs + outputs) else ""
+        raise InputError(f"{what}, and {gets}{advice}")
+
     def _loaded(self) -> Callable[..., Any]:
         if self._function is None:
             sys.path.insert(0, str(self._folder))
@@ -137,6 +164,7 @@ class Entry:
             function = getattr(module, self._parts["function"], None)
             if function is None:
                 raise InputError(f"{self._parts['entry']} of the solution has no '{self._parts['function']}'")
+            self._require_arguments(function)
             self._function = function
         return self._function
 

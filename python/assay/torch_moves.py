@@ -78,14 +78,18 @@ def _copy(axes: Axes, a: SimpleNamespace) -> Value:
     return _expand(axes, SimpleNamespace(self=a.src, node=a.node)) if len(shape) else a.src
 
 
+def _said(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 @rule("_to_copy")
 def _cast(axes: Axes, a: SimpleNamespace) -> Value:
     before = a.node.args[0].meta["val"].dtype
     after = a.node.meta["val"].dtype
     if after.is_floating_point and after.itemsize < 2:
-        raise Refused(f"a cast to {after} rounds by more than kernels do, and formulas have no word for that format")
+        raise Refused(f"a cast to {_said(after)} rounds by more than kernels do, and formulas have no word for that format")
     if before.is_floating_point and not after.is_floating_point:
-        raise Refused(f"a cast of {before} to {after} cuts digits off")
+        raise Refused(f"a cast of {_said(before)} to {_said(after)} cuts digits off")
     if after == torch.bool and before != torch.bool:
         return each(axes, lambda x: f.where(x == 0, 0.0, 1.0), a.self)
     return a.self

@@ -7,13 +7,14 @@ Importing this module imports torch.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 import torch
@@ -22,12 +23,16 @@ from torch import fx
 from . import formula as f
 from . import library
 from .errors import InputError
+from .torch_arguments import require_bounds, require_names, require_numbers, require_reference, tensors_of
 from .torch_comparison import FLOATS, compare
-from .torch_lowering import Axes, Part, Refused, Value, first_place, holds, is_symbolic
+from .torch_dtypes import Difference, difference
+from .torch_lowering import Axes, Part, Refused, Value, as_symbol, first_place, holds, is_symbolic
 from .torch_moves import MOVES
 from .torch_rules import RULES
-from .torch_tracing import DTYPES, NARROW, Port, Reference, Trace, place, trace
+from .torch_tracing import DTYPES, NARROW, NotTraced, Port, Reference, Trace, axes_of, place, trace
 
+_DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}  # in the order in which they are preferred
+_UNNAMED = ("_to_copy", "_local_scalar_dense")  # words of torch's own, whose messages say what they do
 _WEIGHTS = ("_softmax", "_safe_softmax")  # whose results have a step of their own in every formula: `weights`
 
 
@@ -35,7 +40,7 @@ def made(
     reference: Callable[..., Any],
     inputs: f.Tensors,
     weights: f.Tensors,
-    outputs: Sequence[str] | None,
+    outputs: f.Tensors | Sequence[str] | None,
     attributes: Mapping[str, float],
     axes: f.Bounds,
     legal: Sequence[str],
@@ -45,6 +50,7 @@ def made(
     constant: Mapping[str, int] = {},
     contents: Mapping[str, str] = {},
     is_legal: Callable[[Mapping[str, int]], bool] = lambda sizes: True,
+    dtypes: Sequence[str] | None = None,
 ) -> f.Op:
     """What f.from_torch makes.
 
@@ -54,17 +60,22 @@ def made(
         constant: extents of axes that the op has always, though it is traced and compared at any.
         contents: what tensors of whole numbers hold that are no places at which the reference takes elements.
         is_legal: whether sizes of axes obey `legal`.
+        dtypes: those in which it must be the same.
     """
+    require_reference(reference)
+    inputs, weights = tensors_of("inputs", inputs), tensors_of("weights", weights)
+    require_numbers(attributes)
+    require_names(outputs)
     ports = tuple(_port(key, given) for group in (inputs, weights) for key, given in group.items())
+    require_bounds(axes, axes_of(ports))
     of = Reference(reference, ports, _parameters(reference, weights), dict(attributes), fixed)
     _require_arguments(of)
-    traced = trace(of)
-    formula = _Formula(of, traced)
-    results, shapes, dtypes = formula.results()
+    formula, results, shapes, kept = _read(of, dtypes or tuple(_DTYPES))
     of, inputs, weights = _with_contents(of, formula.axes, inputs, weights, contents)
     bounds = {**axes, **{axis: (n, n) for axis, n in fixed.items()}}
     names = _names_of_outputs(outputs, len(results), {*(port.name for port in ports), *attributes})
-    described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, dtypes)}
+    _require_outputs(outputs, shapes, kept)
+    described = {n: {"axes": a, "dtype": "f32"} if d == torch.float32 else a for n, a, d in zip(names, shapes, kept)}
     name = name or _free(_name_of(reference))
     numerics = formula.numerics(results)
 
@@ -84,7 +95,7 @@ def made(
 
     compared = op_within(bounds)
     try:
-        compare(compared, of, names, bounds, is_legal, traced, formula.axes.conditions)
+        compare(compared, of, names, bounds, is_legal, formula.traced, formula.axes.conditions)
     except BaseException:
         compared.forget()
         raise
@@ -162,6 +173,8 @@ def _require_arguments(of: Reference) -> None:
     try:
         signature.bind(**dict.fromkeys(given))
     except TypeError as e:
+        if not given:
+            raise InputError(f"the reference takes {signature}, and no inputs were given: inputs={{...}} was expected") from None
         raise InputError(
             f"the arguments of the reference are those of {signature}, and {', '.join(given)} were given: {e}"
         ) from None
@@ -186,7 +199,7 @@ def _about(reference: Any) -> str:
     return " ".join((inspect.getdoc(reference) or "").split("\n\n")[0].split()) if inspect.isfunction(reference) else ""
 
 
-def _names_of_outputs(names: Sequence[str] | None, count: int, taken: set[str]) -> list[str]:
+def _names_of_outputs(names: f.Tensors | Sequence[str] | None, count: int, taken: set[str]) -> list[str]:
     if names is None:
         own = (
             (["y"], ["out"], ["result"])
@@ -196,8 +209,92 @@ def _names_of_outputs(names: Sequence[str] | None, count: int, taken: set[str]) 
         return next(names for names in own if not taken & set(names))
     names = [names] if isinstance(names, str) else list(names)
     if len(names) != count:
-        raise InputError(f"the reference returns {count} tensors, and {len(names)} names of outputs were given")
+        tensors = f"{count} tensor{'' if count == 1 else 's'}"
+        raise InputError(f"the reference returns {tensors}, and outputs= has {len(names)}: {', '.join(names)}")
     return names
+
+
+def _require_outputs(outputs: Any, shapes: Sequence[str], dtypes: Sequence[torch.dtype | None]) -> None:
+    """Refuses outputs that are given with other axes than the reference returns, or with another dtype."""
+    if not isinstance(outputs, Mapping):
+        return
+    for (name, given), shape, dtype in zip(tensors_of("outputs", outputs).items(), shapes, dtypes):
+        options = {"axes": given} if isinstance(given, str) else given
+        if options["axes"].split() != shape.split():
+            raise InputError(f"the output '{name}' has the axes {options['axes']}, and the reference returns {shape}")
+        returned = "f32" if dtype == torch.float32 else None
+        if options.get("dtype", returned) != returned:
+            raise InputError(
+                f"the output '{name}' has the dtype {options['dtype']}, and the reference returns {_said_dtypes([dtype])}"
+            )
+
+
+# --- The same in each dtype -----------------------------------------------------------------------------------------------------
+
+
+class _Reading(NamedTuple):
+    """What was read of a reference in one dtype: the formula, its results, their axes, and the dtypes that they always have."""
+
+    formula: _Formula
+    results: list[f.Symbol]
+    shapes: list[str]
+    dtypes: list[torch.dtype | None]
+
+
+def _read(of: Reference, dtypes: Sequence[str]) -> _Reading:
+    """What the reference is in all of these dtypes, which leaves out those on whose tensors it does not run.
+
+    It is read in one of 16 bits if it runs there, so that its roundings to these show.
+
+    Raises:
+        InputError: it runs in none of these, differs between them, or does what no formula says.
+    """
+    readings: dict[str, _Reading] = {}
+    told: NotTraced | None = None
+    for dtype in _DTYPES:
+        if dtype in dtypes:
+            try:
+                readings[dtype] = _read_in(of, dtype)
+            except NotTraced as e:
+                told = e
+    if not readings:
+        raise InputError(str(told))
+    (first, reading), *others = readings.items()
+    for dtype, other in others:
+        found = _difference(reading, other)
+        if found:
+            raise InputError(
+                f"{found.place}the reference computes something else in {dtype} than in {first}: {found.right} in place of "
+                f"{found.left}; write one reference for each, without a branch, and name its dtypes, like dtypes=['{dtype}']"
+            )
+    if list(dtypes) == ["f32"]:
+        with contextlib.suppress(InputError):
+            narrow = _read_in(of, "bf16")
+            return reading if _difference(narrow, reading) else narrow
+    return reading
+
+
+def _read_in(of: Reference, dtype: str) -> _Reading:
+    formula = _Formula(of, trace(of, _DTYPES[dtype]))
+    return _Reading(formula, *formula.results())
+
+
+def _difference(left: _Reading, right: _Reading) -> Difference | None:
+    """Where two readings differ: in what is computed or, if both are of 16 bits, in the dtypes of outputs or in roundings."""
+    results = [[as_symbol(result) for result in reading.results] for reading in (left, right)]
+    found = difference(*results, right.formula.places)
+    if found or left.shapes != right.shapes:
+        return found or Difference("", f"outputs of axes {', '.join(left.shapes)}", ", ".join(right.shapes))
+    if left.formula.is_narrow and right.formula.is_narrow:
+        if left.dtypes != right.dtypes:
+            return Difference("", *(f"outputs of {_said_dtypes(reading.dtypes)}" for reading in (left, right)))
+        steps = [reading.formula.numerics(reading.results) or "no roundings" for reading in (left, right)]
+        return Difference("", *steps) if steps[0] != steps[1] else None
+    return None
+
+
+def _said_dtypes(dtypes: Sequence[torch.dtype | None]) -> str:
+    return ", ".join("f32" if dtype else "the inputs' dtype" for dtype in dtypes)
 
 
 # --- The formula ----------------------------------------------------------------------------------------------------------------
@@ -215,6 +312,8 @@ class _Formula:
         self.axes = Axes(traced.axes, traced.sizes, names)
         self.values: dict[fx.Node, Any] = {}
         self.steps: dict[f.Symbol, tuple[str, Any]] = {}  # the name of each, and what it stores
+        self.places: dict[f.Symbol, str] = {}  # "FILE:LINE: " of the line that made each
+        self.is_narrow = any(p.meta["val"].dtype in NARROW for p in self.graph.nodes if p.op == "placeholder")
 
     def results(self) -> tuple[list[f.Symbol], list[str], list[torch.dtype | None]]:
         """The arrays of the outputs, their axes, and the dtypes of those in f32 though the inputs are not."""
@@ -227,12 +326,22 @@ class _Formula:
                     self.values[node] = self._constant(node)
                 elif node.op == "call_function":
                     self.values[node] = self._called(node)
+                    self._note_place(node)
                 else:
                     return self._outputs(node)
             except Refused as e:
-                who = "" if node.op == "output" else f"{place(node)}{_word(node)}: "
-                raise InputError(f"{who}{e}") from None
+                is_named = node.op == "call_function" and _word(node) not in _UNNAMED
+                who = f"{_word(node).lstrip('_')}: " if is_named else ""
+                raise InputError(f"{'' if node.op == 'output' else place(node)}{who}{e}") from None
         raise InputError("the reference returns nothing")
+
+    def _note_place(self, node: fx.Node) -> None:
+        """Notes the line that made a node's array, and what its step stores."""
+        value = self.values[node]
+        symbol = value.symbol if isinstance(value, Value) else None
+        for one in (symbol, self.steps[symbol][1] if symbol in self.steps else None):
+            if isinstance(one, f.Symbol):
+                self.places.setdefault(one, place(node))
 
     def _input(self, given: Port | str, node: fx.Node) -> Value:
         if isinstance(given, str):
@@ -259,7 +368,7 @@ class _Formula:
         value = node.meta.get("val")
         if isinstance(value, (int, float, torch.SymInt, torch.SymFloat)):
             if any(str(symbol).startswith(("u", "zuf", "zf")) for symbol in _symbols_of(value)):
-                raise Refused("a tensor's value becomes a number of Python")
+                raise Refused("a tensor's value becomes a Python number: keep it a tensor, without .item() or float()")
             return value
         if _word(node) == "getitem":
             found = self.values[node.args[0]][node.args[1]]
@@ -365,10 +474,12 @@ class _Formula:
     def _outputs(self, node: fx.Node) -> tuple[list[f.Symbol], list[str], list[torch.dtype | None]]:
         returned = node.args[0] if isinstance(node.args[0], (list, tuple)) else (node.args[0],)
         symbols, shapes, dtypes = [], [], []
-        is_narrow = any(p.meta["val"].dtype in NARROW for p in self.graph.nodes if p.op == "placeholder")
         for one in returned:
             if not isinstance(one, fx.Node):
-                raise InputError("the reference returns what is no tensor")
+                kind = (
+                    "None" if one is None else "a dict" if isinstance(one, Mapping) else f"an object of type {type(one).__name__}"
+                )
+                raise InputError(f"the reference returns {kind}, and a tensor or a tuple of tensors was expected")
             dtype = one.meta["val"].dtype
             if dtype not in FLOATS and dtype != torch.float64:
                 raise InputError(f"{place(one)}the reference returns {dtype}, and outputs are floating-point numbers")
@@ -378,7 +489,7 @@ class _Formula:
             symbol, shape = self.axes.output(value)
             symbols.append(symbol)
             shapes.append(shape)
-            dtypes.append(dtype if is_narrow and dtype == torch.float32 else None)
+            dtypes.append(dtype if self.is_narrow and dtype == torch.float32 else None)
         return symbols, shapes, dtypes
 
 

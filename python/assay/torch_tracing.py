@@ -32,6 +32,7 @@ from torch.overrides import TorchFunctionMode
 from .errors import InputError
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int64, "i64": torch.int64}
+_OF_NUMPY = (torch.Tensor.numpy, torch.Tensor.__array__)
 NARROW = (torch.float16, torch.bfloat16)
 _FOLDERS = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 
@@ -161,12 +162,15 @@ class Sizes:
     def conditions(self) -> list[Any]:
         """What was taken to be equal, as halves of an axis are.  Refuses a reference whose own code compares sizes otherwise."""
         equal = []
+        advice = "keep one way, and name the extents for which it is right in axes= or legal="
         for guard in self.env.guards if self.env else ():
             frame = guard.sloc.framework_loc
             if guard.expr.is_Relational and type(guard.expr).__name__ == "Equality" and guard.expr.free_symbols <= set(self.axes):
                 equal.append(guard.expr)
             elif isinstance(frame, traceback.FrameSummary) and place_of([frame]):
-                raise InputError(f"{place_of([frame])}a size decides what is computed, and an op is the same for all sizes")
+                raise InputError(
+                    f"{place_of([frame])}a size decides what is computed, and an op is the same for all sizes: {advice}"
+                )
         return equal
 
     def named(self, text: str) -> str:
@@ -200,6 +204,8 @@ class Replaced(TorchFunctionMode):
         return result
 
     def _called(self, func: Any, place: str, args: Any, kwargs: Any) -> Any:
+        if func in _OF_NUMPY and self.sizes is not None:
+            raise InputError(f"{place}the reference calls NumPy, which cannot be traced: use functions of torch")
         if func is F.linear and self.sizes is not None:
             return _linear(*args, **kwargs)
         if func is F.scaled_dot_product_attention:
@@ -288,26 +294,48 @@ def axes_of(ports: Sequence[Port]) -> list[str]:
     return list(dict.fromkeys(axis for port in ports for axis in port.axes if axis != "1"))
 
 
-def trace(reference: Reference) -> Trace:
-    """Traces a reference on tensors in bf16, so that its roundings to 16 bits show; on f32, where it refuses these.
+class NotTraced(InputError):
+    """A reference does not run on tensors of one dtype, or does what no graph has; in another dtype it may."""
+
+
+def trace(reference: Reference, floats: torch.dtype) -> Trace:
+    """Traces a reference on tensors of the dtype `floats`, but for those that have one of their own.
 
     Raises:
-        InputError: it does what no graph has, such as a decision by a tensor's value.  The message begins with the line.
+        NotTraced: it cannot be traced so.  The message begins with the line.
+        InputError: it does what no graph has in any dtype, such as a decision by a size.
     """
-    for floats in (torch.bfloat16, torch.float32):
-        mode = Replaced(reference.is_module)
-        try:
-            return _traced(reference, floats, mode)
-        except InputError:
-            raise
-        except Exception as e:
-            told = e
+    mode = Replaced(reference.is_module)
+    try:
+        return _traced(reference, floats, mode)
+    except InputError:
+        raise
+    except Exception as e:  # pylint: disable=broad-except  # torch raises many kinds
+        told = e
     where = place_of(traceback.extract_tb(told.__traceback__))
     if "DataDependent" in type(told).__name__:
         raise InputError(f"{where}a tensor's value decides what is computed: write torch.where in place of if") from None
-    why = (str(told).strip() or "no reason is given").splitlines()[0]
+    why = (str(told).strip() or "no reason is given").splitlines()[0].rstrip(".")
     why = mode.sizes.named(why) if mode.sizes else why
-    raise InputError(f"{where}it cannot be traced: {type(told).__name__}: {why}") from None
+    if "ufunc" in why:
+        raise NotTraced(f"{where}NumPy takes no size that stands for any extent: use math, like math.sqrt(x.shape[-1])") from None
+    kept = f"; {_kept_tensors(reference)}" if _kept_tensors(reference) else ""
+    raise NotTraced(f"{where}it cannot be traced: {type(told).__name__}: {why}{kept}") from None
+
+
+def _kept_tensors(reference: Reference) -> str:
+    """What to do about tensors of a module whose extents are fixed, since they have no axes; empty: it has none."""
+    if not isinstance(reference.call, torch.nn.Module):
+        return ""
+    named = reference.parameters.values()
+    for path, tensor in reference.call.named_buffers():
+        if tensor.dim() and path not in named:
+            return f"the extents of the buffer '{path}' are fixed: give it axes in weights="
+    for module in reference.call.modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor) and value.dim():
+                return f"the extents of the tensor '{name}' are fixed: make it a buffer by register_buffer, with axes in weights="
+    return ""
 
 
 def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:

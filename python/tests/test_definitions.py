@@ -3,6 +3,8 @@
 
 import json
 import re
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,6 +163,22 @@ def test_a_constant_axis_has_its_extent_and_no_other(written):
     assert json.loads(f.from_definition(written(RMSNORM), constants={"hidden_size": 8}).text)["axes"] == {"hidden_size": [8, 8]}
 
 
+def test_an_assertion_on_an_extent_that_is_changed_is_told_and_passed_over(written):
+    told = "reference:6: its assertion fails for hidden_size=8, .*, and is passed over, since constants= changes"
+    with pytest.warns(UserWarning, match=told):
+        f.from_definition(written(RMSNORM), constants={"hidden_size": 8})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        f.from_definition(written(RMSNORM), constants={"hidden_size": 96})
+        f.from_definition(written(GEMM), constants={"N": 5})
+
+
+def test_the_definition_of_the_page():
+    path = Path(__file__).resolve().parents[2] / "examples/own_op/rmsnorm_h512.json"
+    right = reference_of(json.loads(path.read_text(encoding="utf-8")))
+    assert assay.validate(right, reference=path, **ON_CPU).passed
+
+
 def test_right_kernels_pass_and_wrong_ones_fail(written):
     right = reference_of(RMSNORM)
     run = assay.validate(right, reference=str(written(RMSNORM)), **ON_CPU)
@@ -278,7 +296,22 @@ NORM_INPUTS = RMSNORM["inputs"]
         ({"axes": {"batch_size": VAR}}, "/inputs/hidden_states/shape: 'hidden_size' is none of the axes batch_size"),
         ({"reference": 3}, "/reference: a text was expected"),
         ({"reference": "x = 1"}, "reference: it has no function 'run'"),
-        ({"reference": "def run(x):\n  return (\n"}, "reference:2: it is no Python"),
+        ({"reference": "def norm(hidden_states, weight):\n    return hidden_states * weight\n"}, "it has no function 'run'"),
+        (
+            {"reference": "def run(x, weight):\n    return x * weight\n"},
+            "/inputs/hidden_states: the reference has no parameter for it",
+        ),
+        (
+            {"reference": "def run(weight, hidden_states):\n    return hidden_states * weight\n"},
+            "the reference takes weight, hidden_states, and the inputs are hidden_states, weight: one order was expected",
+        ),
+        ({"inputs": {**NORM_INPUTS, "weight": tensor("hidden_size", dtype="bf16")}}, "the word for 'bf16' is 'bfloat16'"),
+        (
+            {"outputs": {"output": tensor("batch_size", "hidden_size", dtype="fp16")}},
+            "/outputs/output/dtype: the word for 'fp16'",
+        ),
+        ({"op": "rmsnorm", "formula": []}, "it is the file of an op, which f.read reads, and no definition"),
+        ({"reference": "def run(x):\n  return (\n"}, "reference:2: it is not Python"),
         (
             {"reference": "import torch\nimport nothing_of_this_name\ndef run(x): return x"},
             "reference:2: it cannot be run: ModuleNotFoundError",
@@ -299,7 +332,7 @@ NORM_INPUTS = RMSNORM["inputs"]
         ),
         (
             {"outputs": {**RMSNORM["outputs"], "lse": tensor("batch_size")}},
-            "the reference returns 1 tensors, and it has 2 outputs",
+            "the reference returns 1 tensor, and the definition has 2 outputs",
         ),
         (
             {"outputs": {"output": tensor("hidden_size", "batch_size")}},
@@ -314,6 +347,8 @@ NORM_INPUTS = RMSNORM["inputs"]
         ({"constraints": ["batch_size == weight[-1].item()"]}, "'batch_size == weight[-1].item()' is on values of a tensor"),
         ({"constraints": ["batch_size in (1, 2)"]}, "'batch_size in (1, 2)' is no condition that an op can say"),
         ({"constraints": ["batch_size =="]}, "'batch_size ==' is no condition"),
+        ({"constraints": ["foo == 3"]}, "/constraints: 'foo == 3' has foo, and the axes are batch_size, hidden_size"),
+        ({"constraints": ["hidden_size == foo"]}, "'hidden_size == foo' has foo, and the axes are"),
     ],
 )
 def test_what_is_wrong_or_no_op_has_is_refused_with_its_place(written, changes, why):
@@ -351,8 +386,22 @@ def test_wrong_arguments_and_files_are_told(written, tmp_path):
     (tmp_path / "wrong.json").write_text("[]")
     with pytest.raises(assay.InputError, match="wrong.json: an object was expected"):
         f.from_definition(tmp_path / "wrong.json")
+    (tmp_path / "text.json").write_text("{'name'")
+    with pytest.raises(assay.InputError, match="text.json: it is not JSON: "):
+        f.from_definition(tmp_path / "text.json")
+    with pytest.raises(assay.InputError, match="it is a definition, which f.from_definition reads"):
+        f.read(written(RMSNORM))
     with pytest.raises(assay.InputError, match="'tokens' is none of its axes: batch_size, hidden_size"):
         f.from_definition(written(RMSNORM), constants={"tokens": 3})
+    for extent in ("x", 0, -3, 2.5, True):
+        with pytest.raises(
+            assay.InputError, match=f"constants: 'hidden_size' is {extent!r}, and an extent of at least 1, or None"
+        ):
+            f.from_definition(written(RMSNORM), constants={"hidden_size": extent})
+    with pytest.raises(assay.InputError, match="constants is of type int, and a dict was expected"):
+        f.from_definition(written(RMSNORM), constants=3)
+    with pytest.raises(assay.InputError, match="attributes: 'sm_scale' is '1', and a number was expected"):
+        f.from_definition(written(ATTENTION), attributes={"sm_scale": "1"})
     with pytest.raises(assay.InputError, match="has its inputs, and others were given"):
         assay.validate(gemm, reference=written(GEMM), inputs={"A": "m k"})
 
@@ -408,6 +457,18 @@ def test_a_solution_that_is_not_taken_is_told(written, changes, why):
     op = f.from_definition(written(RMSNORM))
     with pytest.raises(assay.InputError, match=re.escape(why)):
         f.solution(written(SOLUTION, **changes), op)
+
+
+def test_a_solution_of_the_other_style_is_told_the_key(written):
+    op = f.from_definition(written(RMSNORM))
+    why = "with 'destination_passing_style': false it returns its outputs"
+    with pytest.raises(
+        assay.InputError, match=f"takes \\(hidden_states, weight\\), and it gets 2 inputs and 1 to write, .*: {why}"
+    ):
+        assay.validate(op, f.solution(written(SOLUTION, sources=[{"path": "main.py", "content": RETURNING}]), op), **ON_CPU)
+    spec = {**SOLUTION["spec"], "destination_passing_style": False}
+    with pytest.raises(assay.InputError, match="it gets 2 inputs alone, .*: with true it gets the outputs too, and writes them"):
+        assay.validate(op, f.solution(written(SOLUTION, spec=spec), op), **ON_CPU)
 
 
 def test_a_solution_needs_the_op_of_a_definition(written):

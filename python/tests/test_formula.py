@@ -2,6 +2,7 @@
 """Ops of one's own: a function of arrays becomes an op that the judge knows."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -96,7 +97,7 @@ def test_a_file_of_json_is_an_op(tmp_path):
     gated_norm.write(own)
     assert assay.validate(f.read(own), right, dtypes=["f32"]).passed
     own.write_text("[]")
-    with pytest.raises(assay.InputError, match="it is no JSON of an op"):
+    with pytest.raises(assay.InputError, match="own.json: it is not the file of an op"):
         f.read(own)
 
 
@@ -110,6 +111,32 @@ def test_two_ops_of_one_name_do_not_meet():
 
     x = np.ones((2, 3), np.float32)
     assert assay.golden(scaled(2.0), x=x)[0, 0] == 2 and assay.golden(scaled(4.0), x=x)[0, 0] == 4
+
+
+def test_a_line_to_repeat_names_the_file_of_the_op_alone(tmp_path, monkeypatch):
+    def made():
+        @f.op(inputs={"x": "rows cols"}, outputs={"y": "rows cols"})
+        def doubled(x):
+            return x * 2.0
+
+        return doubled
+
+    op = made()
+    given = tmp_path / "given.json"  # by the user, for all calls
+    given.write_text(op.text.replace('"doubled"', '"given_doubled"'))
+    monkeypatch.setenv(f.VARIABLE, str(given))
+    assay.describe(gated_norm)
+    assay.describe(op)
+    assay.describe(gated_norm)
+    for judged, kernel in ((op, lambda x: x * 3), ("given_doubled", lambda x: x * 3)):
+        with pytest.raises(assay.Mismatch) as caught:
+            assay.validate(judged, kernel, dtypes=["f32"], isolation="none")
+        again = next(line for line in str(caught.value).splitlines() if line.startswith("  again"))
+        assert "gated_norm" not in again and f"--op-file {given}" in again
+        assert (f"--op-file {op.path}" in again) == (judged is op)
+    assert all(str(path) in os.environ[f.VARIABLE] for path in (given, op.path, gated_norm.path))
+    monkeypatch.setenv(f.VARIABLE, str(op.path))
+    assert np.allclose(assay.golden("softmax", x=np.ones((2, 4), np.float32)), 0.25)
 
 
 def test_matrix_products_and_masks():

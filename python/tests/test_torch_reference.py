@@ -409,6 +409,30 @@ def loops(x):
     return y
 
 
+def calls_numpy(x):
+    return torch.from_numpy(np.sqrt(x))
+
+
+def gives_numpy_a_size(x):
+    return x / np.sqrt(x.shape[-1])
+
+
+def keeps_a_tensor(x):
+    return x[:, :2] * torch.tensor([1.0, 2.0])
+
+
+def no_tensor(x):
+    return None
+
+
+def dict_of_tensors(x):
+    return {"y": x}
+
+
+def of_unknown_word(x):
+    return torch.fft.rfft(x).real
+
+
 @pytest.mark.parametrize(
     "function, line, why",
     [
@@ -416,13 +440,19 @@ def loops(x):
         (parts_an_axis, 1, "it cannot be traced: RuntimeError: shape '[rows, 11, -1]' is invalid for input of size "),
         (top_two, 1, "topk: formulas have no word for it"),
         (branches_on_a_value, 1, "a tensor's value decides what is computed: write torch.where in place of if"),
-        (value_as_number, 1, "_local_scalar_dense: a tensor's value becomes a number of Python"),
+        (value_as_number, 1, "a tensor's value becomes a Python number: keep it a tensor"),
         (writes_into_its_input, 1, "the reference writes into 'x': clone it first"),
         (freezes_a_size, 1, "the reference makes a fixed number of the extent of 'cols'"),
-        (branches_on_a_size, 1, "a size decides what is computed"),
+        (branches_on_a_size, 1, "a size decides what is computed, and an op is the same for all sizes: keep one way, and name"),
+        (calls_numpy, 1, "the reference calls NumPy, which cannot be traced: use functions of torch"),
+        (gives_numpy_a_size, 1, "NumPy takes no size that stands for any extent: use math, like math.sqrt"),
+        (keeps_a_tensor, 1, "a tensor of shape [2] that is no input: give it as one"),
+        (no_tensor, None, "the reference returns None, and a tensor or a tuple of tensors was expected"),
+        (dict_of_tensors, None, "the reference returns a dict, and a tensor"),
+        (of_unknown_word, 1, "fft_r2c: formulas have no word for it"),
         (pools, 1, "max_pool1d: torch makes a fixed number of the extent of 'cols'"),
         (product, 1, "prod: formulas have no word for it"),
-        (narrow_format, 1, "_to_copy: a cast to torch.float8_e4m3fn"),
+        (narrow_format, 1, "a cast to float8_e4m3fn rounds by more"),
         (whole_numbers, 1, "argmax: formulas have no word for it"),
         (loops, 2, "the reference makes a fixed number of the extent of 'rows'"),
         (gram, None, "an output has the axis 'rows' twice"),
@@ -434,7 +464,7 @@ def test_what_no_formula_says_is_refused_with_its_line(function, line, why):
         f.from_torch(function, inputs=ROWS)
     if line is not None:
         assert str(caught.value).startswith(f"test_torch_reference.py:{function.__code__.co_firstlineno + line}: ")
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and type(caught.value) is assay.InputError
 
 
 @pytest.mark.parametrize(
@@ -443,7 +473,7 @@ def test_what_no_formula_says_is_refused_with_its_line(function, line, why):
         ({"inputs": {"x": "rows rows"}}, "'x' has the axis 'rows' twice"),
         ({"inputs": {"x": "rows cols/128"}}, "'cols/128' is no axis of which a reference can be traced"),
         ({"inputs": {"z": "rows cols"}}, "and z were given"),
-        ({"inputs": ROWS, "outputs": ["a", "b"]}, "returns 1 tensors, and 2 names of outputs were given"),
+        ({"inputs": ROWS, "outputs": ["a", "b"]}, "returns 1 tensor, and outputs= has 2: a, b"),
         ({"inputs": {"x": {"axes": "rows cols", "dtype": "i32"}}}, "say what it holds"),
         ({"inputs": {"x": {"axes": "rows cols", "dtype": "fp8"}}}, "the dtype 'fp8' is none of"),
     ],
@@ -460,6 +490,28 @@ def test_a_modules_parameters_need_axes():
     assert '"p0_inner_weight": "cols"' in op.text
     with pytest.raises(assay.InputError, match="the module has no parameter 'gamma'"):
         f.from_torch(Norm(7), inputs=ROWS, weights={"gamma": "cols"})
+
+
+class Shifted(torch.nn.Module):
+    def __init__(self, is_buffer):
+        super().__init__()
+        if is_buffer:
+            self.register_buffer("shift", torch.ones(7))
+        else:
+            self.shift = torch.ones(7)
+
+    def forward(self, x):
+        return x + self.shift
+
+
+def test_tensors_that_a_module_keeps_need_axes():
+    with pytest.raises(assay.InputError, match="the extents of the buffer 'shift' are fixed: give it axes in weights="):
+        f.from_torch(Shifted(True), inputs=ROWS)
+    assert '"shift": "cols"' in f.from_torch(Shifted(True), inputs=ROWS, weights={"shift": "cols"}).text
+    with pytest.raises(
+        assay.InputError, match="the extents of the tensor 'shift' are fixed: make it a buffer by register_buffer"
+    ):
+        f.from_torch(Shifted(False), inputs=ROWS)
 
 
 def test_without_torch_it_says_so(monkeypatch):
