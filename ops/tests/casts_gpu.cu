@@ -52,7 +52,10 @@ double scale_above(double v) {
 
 int main() {
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::puts("no GPU");
+    return 77;
+  }
   std::uint8_t *e4m3 = nullptr, *e5m2 = nullptr, *scale = nullptr;
   float *wide_e4m3 = nullptr, *wide_e5m2 = nullptr;
   cudaMallocManaged(&e4m3, kValues);
@@ -62,8 +65,10 @@ int main() {
   cudaMallocManaged(&wide_e5m2, 256 * sizeof(float));
   cast<<<kValues / 256, 256>>>(e4m3, e5m2, scale);
   widen<<<1, 256>>>(wide_e4m3, wide_e5m2);
-  if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess)
-    return std::printf("%s\n", cudaGetErrorString(error)), 1;
+  if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+    std::puts(cudaGetErrorString(error));
+    return 1;
+  }
 
   long of_e4m3 = 0, of_e5m2 = 0, of_scale = 0, of_codes = 0;
   for (unsigned i = 0; i < kValues; ++i) {

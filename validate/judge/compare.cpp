@@ -40,8 +40,8 @@ double ratio(double got, double golden, double bound, bool exact, bool smaller_r
 
 // The bound of one element.  That of a case allows for any rounding to the dtype, up to half the spacing of the numbers above the
 // golden.  A kernel rounds once, though, what lies within `before` of the golden, and rounding keeps order: so it stores a number
-// from `least` to `most`, to which both ends are rounded.  What lies outside, though within the bound, gets a bound that says so:
-// the distance of these numbers, and less than its own.
+// from `least` to `most`, to which both ends are rounded.  What lies outside, though within the bound, gets a bound just below
+// its own error, so that elements beyond the bound of the case are named before it.
 double bound_of(double got, double golden, double bound, DType dtype) {
   if (dtype == f32 || dtype == f64 || !std::isfinite(got) || !std::isfinite(golden) || !std::isfinite(bound)) return bound;
   // Note: what f64 itself loses where the bound is little more than that rounding.
@@ -50,7 +50,7 @@ double bound_of(double got, double golden, double bound, DType dtype) {
   const double least = round_to(dtype, golden - before), most = round_to(dtype, golden + before);
   const double error = std::fabs(got - golden);
   if (error > bound || (least <= got && got <= most)) return bound;
-  return std::min(std::max(most - golden, golden - least), error / 2);
+  return error * (1 - 0x1p-6);
 }
 
 void merge(Comparison& into, const Comparison& c) {
