@@ -155,3 +155,80 @@ def test_a_quantising_kernel_is_judged():
 def test_a_wrong_quantising_kernel_fails(wrong):
     with pytest.raises(assay.Mismatch):
         assay.validate(quantise_rows, wrong, finite_inputs=True, dtypes=["bf16"])
+
+
+STEPS = {
+    "round": np.rint,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "pow2_floor": lambda x: 2.0 ** np.floor(np.log2(x)),
+    "pow2_ceil": lambda x: 2.0 ** np.ceil(np.log2(x)),
+}
+
+
+@pytest.mark.parametrize("word", STEPS)
+def test_words_that_move_to_a_grid(word):
+    op = own_op(f"by_{word}", {"x": "n"}, {"y": "n"}, lambda x: getattr(f, word)(x))
+    x = np.concatenate([np.arange(-8, 8.25, 0.25), [0.3, 1e-30, 1e30, np.nextafter(4, 5), np.nextafter(4, 3)]]).astype(np.float32)
+    x = np.abs(x[x != 0]) if word.startswith("pow2") else x
+    np.testing.assert_array_equal(assay.golden(op, x=x), STEPS[word](x.astype(np.float64)))
+
+
+@f.op(inputs={"x": "n", "scale": {"axes": "1", "holds": "between(0.125, 1)"}}, outputs={"y": {"axes": "n", "dtype": "i8"}})
+def quantised_by_one(x, scale):
+    return x / scale * 8
+
+
+def whole(x, scale, to_whole=np.rint):
+    with np.errstate(all="ignore"):
+        y = to_whole(x.astype(np.float32) / scale.astype(np.float32) * np.float32(8))
+        return np.nan_to_num(np.clip(y, -128, 127)).astype(np.int8)
+
+
+def cut_off(x, scale):
+    return whole(x, scale, np.trunc)
+
+
+def wrapped(x, scale):
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(np.rint(x.astype(np.float32) / scale.astype(np.float32) * 8)).astype(np.int64).astype(np.int8)
+
+
+def test_whole_numbers_are_judged():
+    assert assay.validate(quantised_by_one, whole, finite_inputs=True).verdicts["passed"] > 30
+    for wrong in (cut_off, wrapped):
+        with pytest.raises(assay.Mismatch):
+            assay.validate(quantised_by_one, wrong, finite_inputs=True, dtypes=["bf16"])
+
+
+# Blocks of 32 with a power of two as their scale, rounded up.
+@f.op(
+    inputs={"x": "tokens blocks within"},
+    outputs={
+        "q": {"axes": "tokens blocks within", "dtype": "e4m3"},
+        "scale": {"axes": "tokens blocks", "dtype": "e8m0"},
+    },
+    axes={"within": (32, 32)},
+)
+def quantise_blocks(x):
+    scale = f.maximum(f.pow2_ceil(f.max(f.absolute(x), "within") / 448), 2.0**-127)
+    return x / scale, scale
+
+
+def in_blocks(x, above=True):
+    with np.errstate(all="ignore"):
+        size = np.abs(x.astype(np.float64)).max(-1, initial=0) / 448
+        exponent = np.ceil(np.log2(size)) if above else np.floor(np.log2(size))
+        scale = 2.0 ** np.clip(np.where(size > 0, exponent, -127), -127, 127)
+        q = np.clip((x / scale[..., None]).astype(np.float32), -448, 448)
+        return q.astype(ml_dtypes.float8_e4m3fn), scale.astype(ml_dtypes.float8_e8m0fnu)
+
+
+def rounded_down(x):
+    return in_blocks(x, above=False)
+
+
+def test_scales_that_are_powers_of_two_are_judged():
+    assert assay.validate(quantise_blocks, in_blocks, finite_inputs=True).verdicts["passed"] > 30
+    with pytest.raises(assay.Mismatch):
+        assay.validate(quantise_blocks, rounded_down, finite_inputs=True, dtypes=["bf16"])

@@ -15,6 +15,29 @@
 namespace assay::formula {
 namespace {
 
+bool saturates(DType t) { return info(t).overflow == Overflow::saturates || !is_float(t); }
+
+// An answer as one of an output's dtype whose casts saturate: within its range, of whole numbers 0 in place of NaN.
+double within_range(DType t, double v) {
+  if (!saturates(t)) return v;
+  if (!is_float(t)) return std::isnan(v) ? 0.0 : std::clamp(v, info(t).least, info(t).largest);
+  const double most = largest(info(t).format);
+  return std::isnan(v) ? v : std::clamp(v, -most, most);
+}
+
+// Its error: a kernel's own result is cut off at the same ends.
+double error_within_range(DType t, double v, double error) {
+  if (!saturates(t) || !std::isfinite(v) || !std::isfinite(error)) return error;
+  const double golden = within_range(t, v);
+  return std::max(within_range(t, v + error) - golden, golden - within_range(t, v - error));
+}
+
+std::vector<double> in_range(const Values& values, std::size_t output) {
+  std::vector<double> all = values.output(output);
+  for (double& v : all) v = within_range(values.graph().outputs[output].dtype, v);
+  return all;
+}
+
 // A graph of a case, and its values in parts, which are kept if the case is small.
 class Evaluated {
  public:
@@ -47,7 +70,7 @@ class Answers final : public FormulaAnswers {
         first_way_(decided(graph_, ""), inputs_, rows_of_, need) {
     std::size_t next = 0;
     for (const Port& output : graph_.outputs) span_of_.push_back(graph_.size(set_of(output.axes)) > 0 ? next++ : kNoSpan);
-    first_way_.visit([&](const PartOf& part) { write(part, values, [&](std::size_t i) { return part.values->output(i); }); });
+    first_way_.visit([&](const PartOf& part) { write(part, values, [&](std::size_t i) { return in_range(*part.values, i); }); });
   }
 
   Legality has_rules(const Numerics& numerics) const override { return formula::has_rules(graph_, numerics); }
@@ -60,8 +83,10 @@ class Answers final : public FormulaAnswers {
       write(part, outputs, [&](std::size_t i) {
         std::vector<double> bounds = tracked.output(i);
         const std::vector<double> exact = values.output(i);
+        const DType output = values.graph().outputs[i].dtype;
         for (std::size_t k = 0; k < bounds.size(); ++k)
-          bounds[k] = rounded_last(values.graph().outputs[i].dtype, numerics.accumulate, exact[k], bounds[k]);
+          bounds[k] = rounded_last(output, numerics.accumulate, within_range(output, exact[k]),
+                                   error_within_range(output, exact[k], bounds[k]));
         return bounds;
       });
     });
