@@ -150,7 +150,9 @@ class OpReader {
     if (n.has("dtype")) {
       const Node dtype = n.at("dtype");
       t.options.dtype = parse_dtype(dtype.text());
-      if (!t.options.dtype) dtype.fail(unknown_dtype(dtype.text()));
+      Names known;
+      for (const DTypeInfo& each : kDTypes) known.push_back(each.name);
+      if (!t.options.dtype) dtype.fail(unknown("dtype", dtype.text(), known));
     }
     if (n.has("holds")) {
       if (t.role == Role::output) n.at("holds").fail("only an input holds what the judge draws.");
