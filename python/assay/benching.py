@@ -14,7 +14,7 @@ from . import judging, library, loading
 from .errors import InputError
 from .kernels import CUDA, Call, Given, kernels
 from .serving import parameters_of, require_callable
-from .tensors import read_bits
+from .tensors import THEIR_NAMES, read_bits
 
 FLUSH_BYTES = 256 << 20  # written before each launch, more than any L2 cache holds
 LEAST, MOST = 30, 1000  # launches of each that are timed
@@ -206,9 +206,7 @@ class _Contest:
             self._held += [graph, launch]  # a replay uses the memory that the launch holds
 
     def _name_of(self, dtype: Any) -> str:
-        torch = self._torch
-        names = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.int32: "i32", torch.int64: "i64"}
-        return names[dtype]
+        return next(ours for ours, theirs in THEIR_NAMES.items() if dtype == getattr(self._torch, theirs, None))
 
     def _outputs(self, like: Any) -> dict[str, Any]:
         """New outputs, with the extents of the inputs."""
@@ -216,13 +214,12 @@ class _Contest:
         for tensor in self._op.inputs:
             if tensor.name in self._tensors:
                 extents.update((e.axis, n) for e, n in zip(tensor.axes, self._tensors[tensor.name].shape) if e.is_axis)
-        torch = self._torch
-        dtypes = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
         outputs = {}
         for output in self._op.outputs:
             if output.name not in self._tensors and library.is_there(self._op, output, self._attributes):
                 shape = [extent.of(extents) for extent in output.axes]
-                outputs[output.name] = like.new_empty(shape, dtype=dtypes[output.dtype or self._dtype])
+                dtype = getattr(self._torch, THEIR_NAMES[output.dtype or self._dtype])
+                outputs[output.name] = like.new_empty(shape, dtype=dtype)
         return outputs
 
     def _judge(self, name: str, out: Any, numerics: str | None) -> None:

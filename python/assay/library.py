@@ -163,7 +163,7 @@ class Tensor:
         name: as an argument has it.
         role: input, weight, output, or updated: an output that the op reads and changes.
         axes: its extents, outermost first.
-        dtype: f32, i32 or i64; None: that of the case, f16, bf16 or f32.
+        dtype: its own, by our names; None: that of the case, f16, bf16 or f32.
         only_with: the attribute, or attribute=word|word, without which a case lacks the tensor; None: it is always there.
     """
 

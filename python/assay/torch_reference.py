@@ -29,7 +29,7 @@ from .torch_dtypes import Difference, difference
 from .torch_lowering import Axes, Part, Refused, Value, as_symbol, first_place, holds, is_symbolic
 from .torch_moves import MOVES
 from .torch_rules import RULES
-from .torch_tracing import DTYPES, NARROW, NotTraced, Port, Reference, Trace, axes_of, place, trace
+from .torch_tracing import DTYPES, INPUT, NARROW, NotTraced, Port, Reference, Trace, axes_of, place, trace
 
 _DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}  # in the order in which they are preferred
 _UNNAMED = ("_to_copy", "_local_scalar_dense")  # words of torch's own, whose messages say what they do
@@ -313,14 +313,14 @@ class _Formula:
         self.values: dict[fx.Node, Any] = {}
         self.steps: dict[f.Symbol, tuple[str, Any]] = {}  # the name of each, and what it stores
         self.places: dict[f.Symbol, str] = {}  # "FILE:LINE: " of the line that made each
-        self.is_narrow = any(p.meta["val"].dtype in NARROW for p in self.graph.nodes if p.op == "placeholder")
+        self.is_narrow = any(p.meta["val"].dtype in NARROW for p in self.graph.nodes if p.op == INPUT)
 
     def results(self) -> tuple[list[f.Symbol], list[str], list[torch.dtype | None]]:
         """The arrays of the outputs, their axes, and the dtypes of those in f32 though the inputs are not."""
         inputs = iter([*self.of.ports, *self.of.numbers])
         for node in self.graph.nodes:
             try:
-                if node.op == "placeholder":
+                if node.op == INPUT:
                     self.values[node] = self._input(next(inputs), node)
                 elif node.op == "get_attr":
                     self.values[node] = self._constant(node)

@@ -31,6 +31,7 @@ from torch.overrides import TorchFunctionMode
 
 from .errors import InputError
 
+INPUT = "placeholder"  # what torch.fx calls a node that is an input of the graph
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int64, "i64": torch.int64}
 _OF_NUMPY = (torch.Tensor.numpy, torch.Tensor.__array__)
 NARROW = (torch.float16, torch.bfloat16)
@@ -363,10 +364,10 @@ def _traced(reference: Reference, floats: torch.dtype, mode: Replaced) -> Trace:
     assert mode.sizes
     mode.sizes.require_free()
     conditions = mode.sizes.conditions()
-    placeholders = [node for node in made.graph.nodes if node.op == "placeholder"]
+    inputs = [node for node in made.graph.nodes if node.op == INPUT]
     for node in made.graph.nodes:
-        if node.target is torch.ops.aten.copy_.default and node.args[0] in placeholders:
-            name = names[placeholders.index(node.args[0])]
+        if node.target is torch.ops.aten.copy_.default and node.args[0] in inputs:
+            name = names[inputs.index(node.args[0])]
             raise InputError(f"{place(node.args[1])}the reference writes into '{name}': clone it first")
     made.graph.eliminate_dead_code()
     return Trace(made.graph, mode.sizes.axes, sizes, conditions)
